@@ -75,7 +75,7 @@ def test_adjacencies_of_a_linux_router_by_ssh_can_be_watched() -> None:
         ("external", "watch: {ping: [{to: 192.0.2.1, every: 1ms}]}", [(39, "out-of-range")]),
         ("external", "watch: {adjacencies: true, cli: 1s}", [(22, "unsupported"), (33, "unsupported")]),
         ("external, driver: this-kernel", "watch: {cli: 1s}", [(14, "unsupported")]),
-        ("external, driver: fsos, host: sw", "watch: {adjacencies: true}", [(22, "unsupported")]),
+        ("external, driver: vpp, host: sw", "watch: {adjacencies: true}", [(22, "unsupported")]),
         ("external", "watch: {pings: []}", [(9, "unknown-field")]),
         ("linux/router", "watch: {ping: [device, neighbour]}", [(24, "unknown-name")]),
         ("linux/router", "watch: {adjacencies: true}", [(22, "unsupported")]),

@@ -52,6 +52,18 @@ PRINTED = (
     Printed(XR, "show route summary", "iosxr_routes", 7),
     Printed(IOS, "show ip route summary", "ios_routes", 7),
     Printed(XE, "show ip route summary", "ios_routes", 7),
+    Printed(XR, "show route ipv6 summary", "iosxr_routes_ipv6", 4),
+    *(
+        Printed(system, command, name, rows, shared)
+        for system in (IOS, XE)
+        for command, name, rows, shared in (
+            ("show ipv6 route summary", "ios_routes_ipv6", 10, ()),
+            ("show ip bgp summary", "ios_bgp_ipv4", 10, ()),
+            ("show bgp ipv6 unicast summary", "ios_bgp_ipv6", 2, ()),
+            ("show ip ospf neighbor", "ios_ospf", 4, ()),
+            ("show ipv6 ospf neighbor", "ios_ospfv3", 2, ("process",)),
+        )
+    ),
     Printed(XR, "show lldp neighbors", "iosxr_lldp", 5),
     Printed(XR, "show ip ospf neighbor", "iosxr_ospf", 3, _PROCESS),
     Printed(XR, "show ospfv3 neighbor", "iosxr_ospfv3", 3, _PROCESS),

@@ -13,7 +13,17 @@ from netdyno.devices.drivers.counted import (
     STATE,
     counters,
 )
-from netdyno.devices.drivers.gauges import CONTROL_PLANE, DATA_PLANE, IOS_MEMORY, cpu_load, routes
+from netdyno.devices.drivers.gauges import (
+    CONTROL_PLANE,
+    DATA_PLANE,
+    IOS_MEMORY,
+    cpu_load,
+    of_bgp,
+    of_ospf,
+    of_ospf3,
+    routes,
+    watched,
+)
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.shell import Configuring, Shell
 
@@ -49,7 +59,18 @@ SHELL = Shell(
     user_mode=">",
 )
 
-ROUTES = routes("show ip route summary", "IPv4", "networks", "subnets")
+ROUTES = (
+    routes("show ip route summary", "IPv4", "networks", "subnets"),
+    routes("show ipv6 route summary", "IPv6", "networks"),
+)
+
+NEIGHBORS = (
+    ("show ip ospf neighbor", "OSPF", of_ospf),
+    ("show ipv6 ospf neighbor", "OSPFv3", of_ospf3),
+    ("show bgp ipv4 unicast summary", "BGP IPv4", of_bgp),
+    ("show bgp ipv6 unicast summary", "BGP IPv6", of_bgp),
+)
+"""Commands that list neighbors of routing protocols, and how a row is read."""
 
 XE_MARK = r"\bIOS[ -]?XE\b|LINUX_IOSD|\bIOS Software \[\w+\]"
 """What IOS XE alone prints with its version: it prints the version of its IOS as well."""
@@ -82,8 +103,9 @@ DRIVER = CliDriver(
             lines=CPU_LINES,
         ),
         IOS_MEMORY,
-        ROUTES,
+        *ROUTES,
     ),
+    daemons=tuple(watched("cisco_ios", *one) for one in NEIGHBORS),
     long_names=NAMES,
     static_routes=("ip route {address} {mask} {via}", "ipv6 route {network} {via}"),
 )

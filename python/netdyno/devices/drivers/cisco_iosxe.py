@@ -7,9 +7,27 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from netdyno.devices.drivers.by_cli import CliDriver
-from netdyno.devices.drivers.cisco_ios import CPU, CPU_LINES, DROPS, NAMES, QUEUES, ROUTES, SHELL, XE_MARK
+from netdyno.devices.drivers.cisco_ios import (
+    CPU,
+    CPU_LINES,
+    DROPS,
+    NAMES,
+    NEIGHBORS,
+    QUEUES,
+    ROUTES,
+    SHELL,
+    XE_MARK,
+)
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, COUNTED_LINES, STATE, counters
-from netdyno.devices.drivers.gauges import CONTROL_PLANE, DATA_PLANE, IOS_MEMORY, SLOW_S, cpu_load, value
+from netdyno.devices.drivers.gauges import (
+    CONTROL_PLANE,
+    DATA_PLANE,
+    IOS_MEMORY,
+    SLOW_S,
+    cpu_load,
+    value,
+    watched,
+)
 from netdyno.devices.drivers.reading import Quantity, Reading, Row, UnknownLineError, Value
 from netdyno.devices.live import Channel
 
@@ -94,7 +112,7 @@ DRIVER = CliDriver(
             by_text=read_data_plane,
         ),
         IOS_MEMORY,
-        ROUTES,
+        *ROUTES,
         Reading(
             "temperature and fans",
             "show environment",
@@ -110,6 +128,7 @@ DRIVER = CliDriver(
             lines=r"^(?!.*(?:Threshold|TEMPERATURE is))[^\n]*?\d(?: +Celsius| +Degree| +C *$| +RPM)",
         ),
     ),
+    daemons=tuple(watched("cisco_iosxe", *one) for one in NEIGHBORS),
     long_names=NAMES,
     static_routes=("ip route {address} {mask} {via}", "ipv6 route {network} {via}"),
 )

@@ -12,11 +12,13 @@ from netdyno.devices.drivers.gauges import (
     CONTROL_PLANE,
     SLOW_S,
     cpu_load,
-    is_established,
-    is_full,
     neighbors,
+    of_bgp,
+    of_ospf,
+    of_ospf3,
     routes,
     value,
+    watched,
 )
 from netdyno.devices.drivers.reading import ByRow, Quantity, Reading, UnknownLineError, Value
 from netdyno.devices.live import Channel
@@ -93,6 +95,13 @@ _DBM = _POWER.format(r"(?P<n>-?\d+\.\d+)")
 _OF_LANE = r"^[ \t]*(?P<lane>\d{1,2})[ \t]+(?:N/A|-?\d+\.\d+(?: C)?)[ \t]+\d+\.\d+ mAmps[ \t]+"
 """A row of a module with several lanes, up to the power sent; the power received is behind it."""
 
+_NEIGHBORS = (
+    ("show ospf neighbor", "OSPF", of_ospf),
+    ("show ospfv3 neighbor", "OSPFv3", of_ospf3),
+    ("show bgp ipv4 unicast summary", "BGP IPv4", of_bgp),
+    ("show bgp ipv6 unicast summary", "BGP IPv6", of_bgp),
+)
+
 DRIVER = CliDriver(
     name="cisco_iosxr",
     title="Cisco IOS XR (ASR 9000), by SSH",
@@ -143,10 +152,8 @@ DRIVER = CliDriver(
             lines="Physical Memory",
         ),
         routes("show route summary", "IPv4", "routes"),
-        neighbors("show ospf neighbor", "OSPF", is_full),
-        neighbors("show ospfv3 neighbor", "OSPFv3", is_full),
-        neighbors("show bgp ipv4 unicast summary", "BGP IPv4", is_established),
-        neighbors("show bgp ipv6 unicast summary", "BGP IPv6", is_established),
+        routes("show route ipv6 summary", "IPv6", "routes"),
+        *(neighbors(*one) for one in _NEIGHBORS),
         Reading("temperature", "admin show environment temperatures", SLOW_S, by_text=read_temperatures),
         Reading("fans", "admin show environment fan", SLOW_S, by_text=_fans),
         Reading(
@@ -177,6 +184,7 @@ DRIVER = CliDriver(
         ("Fo", "FortyGigE"),
         ("BE", "Bundle-Ether"),
     ),
+    daemons=tuple(watched("cisco_iosxr", *one) for one in _NEIGHBORS),
     static_routes=(
         "router static address-family ipv4 unicast {network} {via}",
         "router static address-family ipv6 unicast {network} {via}",

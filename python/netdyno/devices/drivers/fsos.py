@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, COUNTED_LINES, REFUSED, STATE, counters
-from netdyno.devices.drivers.gauges import SLOW_S, is_full, neighbors, value
+from netdyno.devices.drivers.gauges import SLOW_S, neighbors, of_ospf, of_ospf3, value, watched
 from netdyno.devices.drivers.reading import ByRow, Reading, Row, Value
 from netdyno.devices.live import Channel
 from netdyno.devices.shell import Configuring, Shell
@@ -36,6 +36,8 @@ def _routes(rows: Sequence[Row]) -> Iterator[Value]:
     """Prefixes: each next hop of one has a row."""
     yield value("routes", "routes", len({row["prefix"] for row in rows}), "IPv4")
 
+
+_NEIGHBORS = (("show ip ospf neighbor", "OSPF", of_ospf), ("show ipv6 ospf neighbor", "OSPFv3", of_ospf3))
 
 DRIVER = CliDriver(
     name="fsos",
@@ -68,9 +70,9 @@ DRIVER = CliDriver(
         Reading("optics", "show interfaces {port} transceiver", SLOW_S, by_rows=ByRow(_optics)),
         Reading("MAC table", "show mac-address-table count", SLOW_S, by_rows=_addresses),
         Reading("IPv4 routes", "show ip route", SLOW_S, by_rows=_routes),
-        neighbors("show ip ospf neighbor", "OSPF", is_full),
-        neighbors("show ipv6 ospf neighbor", "OSPFv3", is_full),
+        *(neighbors(*one) for one in _NEIGHBORS),
     ),
+    daemons=tuple(watched("fsos", *one) for one in _NEIGHBORS),
     long_names=(
         ("Te", "TenGigabitEthernet "),
         ("Tf", "TFGigabitEthernet "),

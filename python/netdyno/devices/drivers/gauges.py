@@ -8,6 +8,8 @@ from fractions import Fraction
 
 from netdyno.devices.drivers.reading import Quantity, Reading, Row, Value
 from netdyno.devices.live import Channel
+from netdyno.devices.watches.adjacency import Adjacency
+from netdyno.devices.watches.by_cli import RoutingDaemon
 
 SLOW_S = 10.0
 """Time between two readings of what changes slowly, s. Each is read before and after every trial as well."""
@@ -45,27 +47,56 @@ class _Neighbors:
     """Counts the neighbors that a protocol lists, and those that are up. A job is sent to another process."""
 
     protocol: str
-    is_up: Callable[[Row], bool]
+    read: Callable[[Row], Adjacency]
 
     def __call__(self, rows: Sequence[Row]) -> Iterator[Value]:
         yield value("neighbors", "neighbors", len(rows), self.protocol)
-        yield value("adjacencies", "neighbors", sum(map(self.is_up, rows)), self.protocol)
+        yield value("adjacencies", "neighbors", sum(self.read(row).is_up for row in rows), self.protocol)
 
 
-def neighbors(command: str, protocol: str, is_up: Callable[[Row], bool]) -> Reading:
+def neighbors(command: str, protocol: str, read: Callable[[Row], Adjacency]) -> Reading:
     """How many neighbors a protocol lists, and how many of them are up."""
-    count = _Neighbors(protocol, is_up)
+    count = _Neighbors(protocol, read)
     return Reading(f"{protocol} neighbors", command, 5.0, by_rows=count, subject=protocol)
 
 
-def is_full(row: Row) -> bool:
-    """Whether an OSPF neighbor has the whole database."""
-    return row["state"].lower().startswith("full")
+_ABSENT = (
+    # A router without OSPF prints nothing at all, as does an IOS without a neighbor.
+    r"\A(?:\s|Load for five secs: [^\n]*|Time source is [^\n]*|\w{3} \w{3} {1,2}\d{1,2} [\d:.]{8,12} \w+)*\Z"
+    r"|^% (?:BGP (?:instance \S{1,60} )?not active|None of the requested address families)"
+)
 
 
-def is_established(row: Row) -> bool:
-    """Whether a BGP neighbor sends prefixes: a number stands in place of its state."""
-    return row["state_or_prefixes"].rstrip("!").isdigit()
+def watched(system: str, command: str, protocol: str, read: Callable[[Row], Adjacency]) -> RoutingDaemon:
+    """How the same neighbors are watched. system: of `netdyno.devices.outputs`."""
+
+    def read_texts(texts: Sequence[str]) -> tuple[Adjacency, ...]:
+        # TextFSM comes with it: plans without such devices start faster.
+        from netdyno.devices import outputs
+
+        return tuple(read(row) for text in texts for row in outputs.parse(system, command, text).rows)
+
+    return RoutingDaemon(protocol, (command,), read_texts, _ABSENT)
+
+
+def of_ospf(row: Row) -> Adjacency:
+    """A neighbor of OSPF. It is up once it has the whole database: `FULL/DR`."""
+    state = row["state"].partition("/")[0]
+    vrf = f" in VRF {row['vrf']}" if row.get("vrf") else ""
+    return Adjacency("OSPF", row["address"] + vrf, state, state.lower() == "full")
+
+
+def of_ospf3(row: Row) -> Adjacency:
+    """The same of OSPFv3, whose tables have no addresses."""
+    state = row["state"].partition("/")[0]
+    return Adjacency("OSPFv3", f"{row['neighbor_id']} on {row['interface']}", state, state.lower() == "full")
+
+
+def of_bgp(row: Row) -> Adjacency:
+    """A neighbor of BGP. It is up if a number of prefixes stands in place of its state."""
+    state = row["state_or_prefixes"].rstrip("!")
+    is_up = state.isdigit()
+    return Adjacency("BGP", row["neighbor"], "Established" if is_up else state, is_up)
 
 
 @dataclass(frozen=True)

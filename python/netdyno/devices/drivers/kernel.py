@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -95,6 +96,24 @@ def read(said: str, interfaces: Sequence[str]) -> Mapping[str, Mapping[str, int]
                 counted = zip(names, map(int, numbers.split()), strict=False)
                 found[IP] = {what: count for what, count in counted if what not in _SETTINGS}
     return found
+
+
+_MAIN = re.compile(r"^Main:\n(?:\t[^\n]{1,40}\n){1,4}?\tPrefixes: +(\d+)$", re.MULTILINE)
+
+
+def count_ipv4_routes(text: str) -> int:
+    """Prefixes of the main table in /proc/net/fib_triestat, other tables aside. Raises ValueError.
+
+    The kernel has the local table in one with it until the first `ip rule` (net/ipv4/fib_frontend.c).
+    """
+    if (found := _MAIN.search(text)) is None:
+        raise ValueError("no main table")
+    return int(found[1])
+
+
+def count_ipv6_routes(text: str) -> int:
+    """Entries of all tables in /proc/net/rt6_stats: its fourth number, hexadecimal (net/ipv6/route.c)."""
+    return int(text.split()[3], 16)
 
 
 class ThisKernel(Driver):

@@ -11,6 +11,7 @@ from netdyno.devices.configure.ipprinted import RUNNING
 from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.counted import ECHO, NO_COMMAND, counters
 from netdyno.devices.drivers.gauges import SLOW_S, value
+from netdyno.devices.drivers.kernel import count_ipv4_routes, count_ipv6_routes
 from netdyno.devices.drivers.reading import Quantity, Reading, Value
 from netdyno.devices.live import Channel
 from netdyno.devices.shell import Configuring, Shell
@@ -112,9 +113,14 @@ def read_queues(text: str) -> Iterator[Value]:
             yield Value(drops, Fraction(int(one["drops"])))
 
 
+def read_ipv4_routes(text: str) -> Iterator[Value]:
+    """Prefixes of the main routing table."""
+    yield value("routes", "routes", count_ipv4_routes(text), "IPv4")
+
+
 def read_ipv6_routes(text: str) -> Iterator[Value]:
-    """Entries of the IPv6 routing tables, of /proc/net/rt6_stats: the fourth number."""
-    yield value("routes", "routes", int(text.split()[3], 16), "IPv6")
+    """Entries of all IPv6 routing tables."""
+    yield value("routes", "routes", count_ipv6_routes(text), "IPv6")
 
 
 _DBM = r"[\d.]+ mW / (?P<n>-?[\d.]+|-inf) dBm"
@@ -201,19 +207,19 @@ DRIVER = CliDriver(
                 Quantity("routes", "routes", r'"routesTotalFib": ?(?P<n>\d+)', "FIB"),
             ),
         ),
+        Reading(
+            "IPv6 routes of FRR",
+            "vtysh -c 'show ipv6 route summary json'",
+            5.0,
+            (
+                Quantity("routes", "routes", r'"routesTotal": ?(?P<n>\d+)', "IPv6 RIB"),
+                Quantity("routes", "routes", r'"routesTotalFib": ?(?P<n>\d+)', "IPv6 FIB"),
+            ),
+        ),
         Reading("queues", "tc -s -j qdisc show dev {port}", 1.0, by_text=read_queues),
         Reading("memory", "cat /proc/meminfo", SLOW_S, by_text=read_memory),
         Reading("sensors", SENSORS, SLOW_S, by_text=read_sensors),
-        Reading(
-            "IPv4 routes",
-            "cat /proc/net/fib_triestat",
-            SLOW_S,
-            (
-                Quantity(
-                    "routes", "routes", r"^Main:\n(?:\t[^\n]{1,40}\n){1,4}?\tPrefixes: +(?P<n>\d+)$", "IPv4"
-                ),
-            ),
-        ),
+        Reading("IPv4 routes", "cat /proc/net/fib_triestat", SLOW_S, by_text=read_ipv4_routes),
         Reading("IPv6 routes", "cat /proc/net/rt6_stats", SLOW_S, by_text=read_ipv6_routes),
         Reading(
             "MAC table",

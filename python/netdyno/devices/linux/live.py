@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from netdyno.devices import addresses, watches
-from netdyno.devices.drivers.kernel import KernelCounters
+from netdyno.devices.drivers.kernel import KernelCounters, count_ipv4_routes, count_ipv6_routes
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.daemon import Daemon
 from netdyno.devices.linux.forwarding import Forwarding
@@ -106,11 +107,16 @@ class LinuxLive(Live):
         return next((one.adjacencies for one in self.services if one.adjacencies is not None), None)
 
     def count_routes(self) -> Mapping[int, int] | None:
-        """By the kernel's own statistics of its tables."""
+        """By the kernel's own statistics of its tables.
+
+        With 900,000 routes those of IPv4 keep every program from a core for 0.13 s (`PREEMPT_NONE`), the
+        tester as well: it is done on the device's own core, if there is one, whose softirqs still run.
+        """
         net = Path(f"/proc/{self.device.pid}/net")
-        main = re.findall(r"Prefixes:\s+(\d+)", (net / "fib_triestat").read_text())
-        # The fourth number of rt6_stats: entries (net/ipv6/route.c, rt6_stats_seq_show).
-        return {4: int(main[0]), 6: int((net / "rt6_stats").read_text().split()[3], 16)}
+        own = next((note for note in self.wiring.notes if isinstance(note, DeviceOnOwnCore)), None)
+        with nullcontext() if own is None else _on_core(own.device_core):
+            ipv4, ipv6 = (net / "fib_triestat").read_text(), (net / "rt6_stats").read_text()
+        return {4: count_ipv4_routes(ipv4), 6: count_ipv6_routes(ipv6)}
 
     def programs(self) -> tuple[int, ...]:
         return tuple(daemon.pid for daemon in self.daemons)
@@ -127,3 +133,15 @@ class LinuxLive(Live):
         except LabError as error:
             return error
         return None
+
+
+@contextmanager
+def _on_core(core: int) -> Iterator[None]:
+    """This thread on one core of the machine, if it may be there."""
+    before = os.sched_getaffinity(0)
+    with suppress(OSError):
+        os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

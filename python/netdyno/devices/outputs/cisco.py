@@ -40,6 +40,29 @@ _ASA_ALIASES = ("sh proc cpu-usage non-zero sorted", "show proc cpu-usage non-ze
 _ASA_UNIQUE = ("pc", "thread", "process")
 _ASA_VERSION = ("version", "hostname", "uptime", "model", "serial")
 
+_LAB = "IPv6 in a lab of eight routers (P3, IOS XR), notes on GitHub, June 8"
+_BGP_LAB = "BGP and IPv6 lab (RT-SITE-A, IOS), notes on GitHub"
+_OSPF3_LAB = "OSPFv3 in a lab of service provider routers (p2, IOS XE), notes on GitHub, January 21"
+
+
+def _routing(system: str) -> tuple[Output, ...]:
+    """What IOS and IOS XE print alike of their routing beside the IPv4 table."""
+    table = Total("total_networks", sum_of("networks"))
+    bgp, old = "cisco_ios_show-bgp-summary.textfsm", ("show ip bgp summary",)
+    routes, ospf, ospf3 = (
+        f"cisco_ios_show-{name}.textfsm"
+        for name in ("ipv6-route-summary", "ip-ospf-neighbor", "ipv6-ospf-neighbor")
+    )
+    link = ("neighbor_id", "interface")
+    return (
+        Output(system, "show ipv6 route summary", _GENIE, totals=(table,), unique=("source",), file=routes),
+        Output(system, "show bgp ipv4 unicast summary", _NTC, old, unique=("neighbor",), file=bgp),
+        Output(system, "show bgp ipv6 unicast summary", _BGP_LAB, unique=("neighbor",), file=bgp),
+        Output(system, "show ip ospf neighbor", _NTC, unique=("address", "interface"), file=ospf),
+        Output(system, "show ipv6 ospf neighbor", _OSPF3_LAB, unique=link, file=ospf3),
+    )
+
+
 OUTPUTS = (
     Output(_XR, _POWER, _ASR9006, ("show environment power-supply",), (_WATTS,), unique=("location",)),
     Output(_XR, "show lldp neighbors", _ASR9006, totals=(ROWS,), is_table=True),
@@ -48,12 +71,21 @@ OUTPUTS = (
     Output(_XR, "show bgp ipv4 unicast summary", _ASR9006, ("show bgp ipv4 uni sum",), file=_BGP),
     Output(_XR, "show bgp ipv6 unicast summary", _ASR9006, ("show bgp ipv6 uni sum",), file=_BGP),
     Output(_XR, "show route summary", _GENIE, totals=_XR_TOTALS, unique=("source",)),
+    Output(
+        _XR,
+        "show route ipv6 summary",
+        _LAB,
+        totals=_XR_TOTALS,
+        unique=("source",),
+        file="cisco_iosxr_show-route-summary.textfsm",
+    ),
     Output(_XR, _RATES, _ASR9006, file="rates.textfsm"),
     Output(_XR, "show interfaces", aliases=_ONE, unique=("interface",), always=("hardware",)),
     Output(_XR, "show version", always=("hostname", "uptime", "image")),
     Output(_IOS, "show processes cpu", _CBS, _SORTED, always=_CPU_HEAD, unique=("process_pid",), file=_CPU),
     Output(_IOS, "show interfaces", aliases=_ONE, unique=("interface",), always=("hardware",)),
     Output(_IOS, _ROUTES, _NTC, totals=_ROUTES_TOTALS, unique=("source",)),
+    *_routing(_IOS),
     Output(_IOS, "show version", always=_IOS_VERSION),
     Output(_XE, "show processes cpu", _CBS, _SORTED, always=_CPU_HEAD, unique=("process_pid",), file=_CPU),
     Output(_XE, _CORES, _CBS, unique=_CORE),
@@ -62,6 +94,7 @@ OUTPUTS = (
     Output(_XE, _QFP, unique=("cpp", "direction", "class")),
     Output(_XE, "show interfaces", aliases=_ONE, unique=("interface",), file=_IOS_INTERFACES),
     Output(_XE, _ROUTES, _NTC, totals=_ROUTES_TOTALS, unique=("source",), file=_ROUTES_FILE),
+    *_routing(_XE),
     Output(_XE, "show version", always=_IOS_VERSION, file="cisco_ios_show-version.textfsm"),
     Output(_ASA, _ASA_CPU, _CBS, _ASA_ALIASES, unique=_ASA_UNIQUE, is_table=True, file=_ASA_CPU_FILE),
     Output(_ASA, "show processes cpu-usage", is_table=True, file=_ASA_CPU_FILE),

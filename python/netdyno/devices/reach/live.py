@@ -23,6 +23,7 @@ from netdyno.devices.reach.configuring import Configuration, find_pending, ident
 from netdyno.devices.reach.instrument import CliInstrument, Turn
 from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.session import Session
+from netdyno.devices.reach.tables import count_routes
 from netdyno.devices.reach.template import template_name
 from netdyno.devices.reasons import VersionUnknown
 from netdyno.devices.telemetry.api import ApiInstrument, Connection, Target, open_api
@@ -122,6 +123,10 @@ class CliLive(Live):
             return None
         daemons = DaemonsByCli(self.session, self.system.daemons)
         return AdjacencyInstrument(daemons.ask, daemons.asked, WITHIN_S)
+
+    def count_routes(self) -> Mapping[int, int] | None:
+        """By the readings of its system that have a table's size, each asked once."""
+        return count_routes(self.system.name, self.system.readings, self.session, self._rows)
 
     def _rows(self, command: str, text: str) -> tuple[Mapping[str, str], ...]:
         # TextFSM is imported by the first text that needs it: plans without such devices start faster.

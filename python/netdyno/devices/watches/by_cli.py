@@ -55,7 +55,8 @@ class DaemonsByCli:
             names = " or ".join(daemon.name for daemon in self.daemons)
             raise LabError(
                 f"the device runs no {names} that answers this user",
-                "start it, give the user its right (group `frrvty` or `bird`), or leave `adjacencies` out",
+                "start it, give the user its right (on Linux the group `frrvty` or `bird`), or leave"
+                " `adjacencies` out",
                 code="no-routing-daemon",
             )
         return tuple(dict.fromkeys(found))
