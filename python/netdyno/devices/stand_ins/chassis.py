@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from netdyno.devices.stand_ins.routing import ROUTING, Routing
 from netdyno.devices.stand_ins.sections import Sections
 
 INSTANT = "netdyno-instant"
@@ -40,6 +42,8 @@ class Chassis:
     """The password of privileged mode; empty: a login is privileged."""
     password: str = ""
     """Of the login: `login` asks for it at the prompt."""
+    routing: Routing = field(default_factory=Routing)
+    """What an IOS XR or IOS XE says of its table and its neighbours."""
     prints: dict[str, str] = field(default_factory=dict)
     """Commands and what they print instead of the usual."""
 
@@ -72,6 +76,17 @@ class Chassis:
                     "out_drops": port["out_drops"],
                 }
                 self.ports[name] = {what: number + base.get(what, 0) for what, number in counted.items()}
+
+    def take(self, line: str) -> str | None:
+        """Takes a comment that is for it, and returns the answer; None: it is none."""
+        _, name, text = (*line.split(maxsplit=2), "", "", "")[:3]
+        if name == INSTANT:
+            self.stand_at(json.loads(text))
+            return ""
+        if name == ROUTING:
+            wrong = self.routing.change(text)
+            return f"% {ROUTING}: {wrong}" if wrong else ""
+        return None
 
     def counted(self, name: str) -> dict[str, int] | None:
         """The counters of a port, its bytes without FCS; None: there is no such port."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from netdyno.devices.drivers.system import System
-from netdyno.devices.stand_ins.chassis import INSTANT, Chassis, short
+from netdyno.devices.stand_ins.chassis import Chassis, short
+from netdyno.devices.stand_ins.routing import Routing
 from netdyno.devices.stand_ins.sections import Editor, RefusedError, Sections
 from netdyno.devices.stand_ins.stand_in import RUNNING, Opened, texts
 from netdyno.devices.stand_ins.terminal import BACKSPACES, Terminal
@@ -22,7 +22,8 @@ class Model:
     running: frames its configuration. sections: the prompt of each kind of section. invalid: how it refuses.
     denied: what it prints for a wrong password of privileged mode, and at the last one. paging: the command
     that sets the lines of a page. quiet: commands that print nothing. begins: what it prints as configuration
-    mode begins. wraps: of the counters of frames. asks: what it asks at privileged mode.
+    mode begins. wraps: of the counters of frames. routing: its commands of routing, and what they print.
+    asks: what it asks at privileged mode.
     """
 
     texts: str
@@ -42,6 +43,7 @@ class Model:
     space: str = ""
     """Behind a prompt."""
     wraps: int = 2**64
+    routing: Callable[[Routing], Mapping[str, str]] = lambda _: {}
     shows: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,6 +64,10 @@ class Session(Terminal):
         """What the line that began the section names."""
 
     @property
+    def silent_s(self) -> float:  # type: ignore[override]
+        return self.chassis.routing.silent_s
+
+    @property
     def hidden(self) -> bool:  # type: ignore[override]
         return bool(self.asking) and self.asking[0] != "user"
 
@@ -80,11 +86,8 @@ class Session(Terminal):
         plain = " ".join(words)
         if self.asking:
             return self._take(line)
-        if words[:2] == ["!", INSTANT]:
-            self.chassis.stand_at(json.loads(line.partition(INSTANT)[2]))
-            return ""
         if not words or words[0] == "!":
-            return ""
+            return self.chassis.take(line) or ""
         if self.editor is not None and not plain.startswith("show "):
             return self._configure(plain)
         if plain in ("exit", "logout", "quit"):
@@ -147,7 +150,7 @@ class Session(Terminal):
             if counted is None:
                 return None
             return form.format(name=name, **{what: n % self.model.wraps for what, n in counted.items()})
-        shown = self.model.shows.get(plain)
+        shown = self.model.shows.get(plain) or self.model.routing(self.chassis.routing).get(plain)
         return shown + self.chassis.leak if plain == "show version" and shown else shown
 
 

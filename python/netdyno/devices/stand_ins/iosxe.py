@@ -5,6 +5,7 @@ from __future__ import annotations
 from netdyno.devices.drivers.cisco_iosxe import DRIVER
 from netdyno.devices.stand_ins.cisco import Model, opens
 from netdyno.devices.stand_ins.ios import INVALID, SECTIONS, print_running
+from netdyno.devices.stand_ins.routing import print_xe
 from netdyno.devices.stand_ins.stand_in import StandIn
 
 MODEL = Model(
@@ -16,6 +17,7 @@ MODEL = Model(
     INVALID,
     ("", "% Access denied\n"),
     quiet=("terminal width ",),
+    routing=print_xe,
     banner="\n" + "*" * 60 + "\n*  Lab router: # do not touch >  *\n" + "*" * 60 + "\n",
 )
 STAND_IN = StandIn(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-import json
 from pathlib import Path
 from typing import Any
 
-from netdyno.devices.stand_ins.chassis import INSTANT, Chassis
+from netdyno.devices.stand_ins.chassis import Chassis
+from netdyno.devices.stand_ins.routing import print_xr
 from netdyno.devices.stand_ins.sections import Editor, RefusedError, Sections
 from netdyno.devices.stand_ins.stand_in import RUNNING, Opened, StandIn, texts
 from netdyno.devices.stand_ins.terminal import Terminal
@@ -40,6 +40,10 @@ class Session(Terminal):
         self.state: dict[str, Any] = {}
 
     @property
+    def silent_s(self) -> float:  # type: ignore[override]
+        return self.chassis.routing.silent_s
+
+    @property
     def prompt(self) -> str:
         return f"{HOST}#" if self.editor is None else f"{HOST}(config{self._mode})#"
 
@@ -51,11 +55,8 @@ class Session(Terminal):
     def run(self, line: str) -> str | None:
         """The answer to a line."""
         words = line.split()
-        if words[:2] == ["!", INSTANT]:
-            self.chassis.stand_at(json.loads(line.partition(INSTANT)[2]))
-            return ""
         if not words or words[0] == "!":
-            return ""
+            return self.chassis.take(line) or ""
         if self.editor is not None:
             return self._configure(line.strip())
         if words == ["configure", "terminal"] and self.chassis.device is not None:
@@ -109,7 +110,7 @@ class Session(Terminal):
             return None if device is None else f"{HEAD}{device.text()}end\n"
         if words[:2] == ["show", "interfaces"] and len(words) == 3:
             return self._interface(words[2])
-        shown = SHOWS.get(plain)
+        shown = SHOWS.get(plain) or print_xr(self.chassis.routing).get(plain)
         return shown + self.chassis.leak if plain == "show version" and shown else shown
 
     def _interface(self, name: str) -> str | None:

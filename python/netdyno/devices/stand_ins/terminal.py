@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Protocol
 
 PAGE = 24
@@ -47,6 +48,7 @@ class Terminal:
 
     more: what it prints behind a page. erase: what it prints over that. enter: what ends a line. hidden: what
     is typed is not printed: a password. repaints: the prompt is printed again, with the line typed at it.
+    silent_s: for how long it answers nothing, from now: a device that writes its table.
     """
 
     banner = ""
@@ -56,6 +58,7 @@ class Terminal:
     enter = b"\n"
     hidden = False
     repaints = False
+    silent_s = 0.0
 
     @property
     def prompt(self) -> str:
@@ -68,6 +71,7 @@ class Terminal:
 
     async def talk(self, wire: Wire) -> None:
         """Answers until the session ends."""
+        await self._be_silent()
         await wire.put(self.banner + wire.prompts(self.prompt))
         number, held = 0, b""
         while piece := await wire.keys.read(4096):
@@ -77,6 +81,7 @@ class Terminal:
                 held += piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
             while self.enter in held:
                 line, _, held = held.partition(self.enter)
+                await self._be_silent()
                 number += 1
                 text = line.decode(errors="replace")
                 if not await wire.hears(number, text, is_hidden=self.hidden):
@@ -94,6 +99,10 @@ class Terminal:
                 else:
                     await wire.put(f"{echo}\n{answer}")
                 await wire.put(wire.prompts(self.prompt))
+
+    async def _be_silent(self) -> None:
+        while (left_s := self.silent_s) > 0:
+            await asyncio.sleep(left_s)
 
     async def _paged(self, wire: Wire, echo: str, answer: str, page: int, held: bytes) -> bytes:
         """Prints an answer a page at a time, each begun by a key."""
