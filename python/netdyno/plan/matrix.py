@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from netdyno import modifiers
 from netdyno.devices import routes
-from netdyno.devices.speakers.table import table_of
+from netdyno.devices.speakers.table import count_announced
 from netdyno.devices.wiring import PEER, Trait, is_group, is_mac
 from netdyno.plan import patterns
 from netdyno.plan.forwardable import find_obstacle
@@ -487,12 +487,10 @@ def _behind(wiring: Wiring) -> Iterator[Behind]:
         others = zip(wiring.ports, every, strict=True)
         like = tuple(other.name for other, theirs in others if own and theirs == own and other is not port)
         bgp = None if port.speaker is None else port.speaker.bgp
-        table = None if port.speaker is None else table_of(port.speaker)
-        if table is None or bgp is None:
+        if bgp is None:
             yield Behind(port.name, len(own), like)
             continue
-        announced = {version: count for version in (4, 6) if (count := table.count(version))}
-        yield Behind(port.name, len(own), like, announced, bgp.withdraw)
+        yield Behind(port.name, len(own), like, count_announced(bgp), bgp.withdraw)
 
 
 def _count_prefixes(wiring: Wiring, sent: Sequence[Stream]) -> tuple[int, ...]:

@@ -566,6 +566,11 @@ def table_of(speaker: Speaker) -> Table | None:
     return _table(speaker.bgp, True) if speaker.bgp is not None and speaker.announces else None
 
 
+def count_announced(bgp: Bgp) -> dict[int, int]:
+    """How many routes are announced, by IP version, without making them. Raises LabError."""
+    return {version: count for version, count in ((4, bgp.routes), (6, bgp.routes_ipv6)) if count}
+
+
 def _table(bgp: Bgp, has_attributes: bool) -> Table:
     return make_table(
         bgp.routes, bgp.routes_ipv6, bgp.seed, bgp.withdraw, LABS, (bgp.own_as, bgp.peer_as), has_attributes
