@@ -26,6 +26,7 @@ from netdyno.values.load import CONNECTIONS
 from netdyno.values.situation import GROUP_AXIS
 
 if TYPE_CHECKING:
+    from netdyno.devices.peering import Speaker
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Stream
 
@@ -86,6 +87,9 @@ def lines(plan: Plan) -> Iterator[str]:
     ports = len(plan.lab.links)
     wired = plan.kind.wire(plan.lab.links, found[0].settings).ports
     for number, link in enumerate(plan.lab.links):
+        if link.speaker and link.speaker.announces:
+            yield f"  behind {link.tester_port}: {_table(link.speaker)}"
+            continue
         networks = dict.fromkeys(
             net for profile in profiles.values() for net in profile.networks(number, ports)
         )
@@ -94,6 +98,15 @@ def lines(plan: Plan) -> Iterator[str]:
             part = f", an even part on each of {each} VLANs: `netdyno routes PLAN` lists them"
             routes = _routes(plan, link, wired[number], networks) if each < 2 else []
             yield f"  behind {link.tester_port}: {', '.join(routes or networks)}{part if each > 1 else ''}"
+
+
+def _table(speaker: Speaker) -> str:
+    """What a port announces by BGP."""
+    bgp = speaker.bgp
+    assert bgp is not None
+    ipv6 = f" and {counted(bgp.routes_ipv6, 'IPv6 route')}" if bgp.routes_ipv6 else ""
+    table = f"the table of {bgp.table}" if bgp.table else f"{counted(bgp.routes, 'IPv4 route')}{ipv6}"
+    return f"{table}, announced by BGP"
 
 
 def _routes(plan: Plan, link: LabLink, port: WiredPort, networks: Iterable[str]) -> list[str]:

@@ -15,6 +15,7 @@ from netdyno.plan.check_cases import check_cases
 from netdyno.plan.check_groups import check_fit, groups
 from netdyno.plan.check_lab import include, lab, servers
 from netdyno.plan.check_matrix import axes, filters, not_parameters, only_kind
+from netdyno.plan.check_routing import routing_neighbours
 from netdyno.plan.check_traffic import profiles
 from netdyno.plan.check_trials import short_samples
 from netdyno.plan.goals import goal_kinds
@@ -24,6 +25,7 @@ from netdyno.plan.parameters import Values, Variants, read_parameters, read_valu
 from netdyno.plan.reached import check_ports
 from netdyno.plan.sizes import write_out_sizes
 from netdyno.plan.source import Source
+from netdyno.values.load import CONNECTIONS
 from netdyno.values.offer import Offer
 
 MAX_SAMPLES = 2_000_000
@@ -94,6 +96,9 @@ def check(source: Source, base: Path | None, tables: Tables, overrides: Sequence
     watched = None
     if not lost & {"watch"}:
         watched = check_watch.watch(source, whole.watch, planned, kind, matrix or (), tables)
+    if planned is not None and kind is not None and matrix is not None:
+        connects = method is not None and tables.methods[method].load_class is CONNECTIONS
+        planned = routing_neighbours(source, planned, kind, matrix, has_connections=connects)
     kinds = goal_kinds(tables.methods, class_names(known))
     goals = tuple(check_goals.read_goals(source, raw.get("goals"), kinds))
     if method is not None and not variants.lost:

@@ -324,6 +324,7 @@ def _speaker(source: Source, place: Path_, link: m.Link, base: Path | None) -> S
         source.report_key(
             place, "a link with `server` has no `routing`", "leave one of them out", code="unsupported"
         )
+        return None
     if link.vlans and (link.routing.bgp or link.routing.ospf3):
         source.report_key(
             place,

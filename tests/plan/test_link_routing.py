@@ -1,0 +1,141 @@
+"""`routing` of a link: what a plan may not say, by place and code, and the speakers of a right plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from netdyno.devices.peering import Bgp, Ospf, Speaker
+from netdyno.errors import PlanErrors
+from netdyno.plan import Plan, link_routing, parse
+
+PLAN = """\
+title: Routing neighbours
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: {device}}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:a"], rate: 1Gbps, {west}}}
+    - {{endpoints: ["tester:east", "dut:b"], rate: 1Gbps, {east}, {routing}}}
+traffic: {{small: {{size: 128B, flows: 1000}}}}
+matrix: {{direction: [uni]{axes}}}
+method: {{soak: {{load: 1kpps, duration: 1s, part: 0s}}}}
+"""
+BIRD = "linux/router, settings: {routing: bird}"
+WEST, EAST = ("address: 192.0.2.2/30, gateway: 192.0.2.1", "address: 192.0.2.6/30, gateway: 192.0.2.5")
+VLANS = "vlans: [{vlan: 10-12, address: 10.0.0.2/24, gateway: 10.0.0.1}]"
+TABLE = "own_as: 1, routes: 2000"
+AT = "lab.links[1].routing"
+
+
+def parsed(
+    routing: str, device: str = BIRD, west: str = "card: x", east: str = "card: x", axes: str = ""
+) -> Plan:
+    given = f"routing: {routing}" if routing else "members: []"
+    return parse(PLAN.format(device=device, west=west, east=east, routing=given, axes=axes))
+
+
+def mistakes(**parts: str) -> list[tuple[str, str]]:
+    with pytest.raises(PlanErrors) as caught:
+        parsed(**parts)
+    return [(error.path, error.code) for error in caught.value.errors]
+
+
+@pytest.mark.parametrize(
+    ("routing", "place", "code"),
+    [
+        ("{}", "", "missing-field"),
+        ("{ospf: {hello: 10s, dead: 10s}}", ".ospf", "conflict"),
+        ("{ospf3: {hello: 4s, dead: 1s}}", ".ospf3", "conflict"),
+        ("{ospf: {hello: 500ms}}", ".ospf.hello", "out-of-range"),
+        ("{ospf: {area: backbone}}", ".ospf.area", "wrong-format"),
+        (f"{{bgp: {{{TABLE}, withdraw: 2001}}}}", ".bgp.withdraw", "out-of-range"),
+        (f"{{bgp: {{{TABLE}, sessions: 3}}}}", ".bgp.sessions", "missing-field"),
+        (f"{{bgp: {{{TABLE}, sessions: 3, addresses: [10.0.0.1]}}}}", ".bgp.addresses", "wrong-count"),
+        (f"{{bgp: {{{TABLE}, table: rib.mrt}}}}", ".bgp.table", "conflict"),
+        ("{bgp: {own_as: 1, table: rib.mrt}}", ".bgp.table", "no-such-file"),
+        ("{bgp: {own_as: 1, table: ../rib.mrt}}", ".bgp.table", "not-beside-the-plan"),
+    ],
+)
+def test_routing_that_contradicts_itself_is_a_mistake(routing: str, place: str, code: str) -> None:
+    assert (AT + place, code) in mistakes(routing=routing)
+
+
+@pytest.mark.parametrize(
+    ("parts", "place", "code"),
+    [
+        ({"device": "emulated/router"}, AT, "unsupported"),
+        ({"device": "linux/bridge"}, AT, "unsupported"),
+        ({"device": "linux/router"}, AT, "missing-field"),
+        ({"device": "linux/router, settings: {routing: ospf}"}, AT, "missing-field"),
+        ({"axes": ", routing: [bird, static]"}, "matrix.routing[1]", "conflict"),
+        ({"axes": ", routes: [16]"}, "matrix.routes", "conflict"),
+        ({"axes": ", modifier: [none, routing]"}, "matrix.modifier[1]", "conflict"),
+        ({"routing": ""}, "lab.nodes.dut.settings.routing", "missing-field"),
+        ({"device": "external", "west": WEST}, AT, "missing-field"),
+        ({"device": "external", "east": EAST}, "lab.links[0]", "missing-field"),
+        (
+            {"device": "external", "west": WEST, "east": f"backend: memif, socket: '@x', {EAST}"},
+            AT,
+            "unsupported",
+        ),
+        ({"device": "external", "west": WEST, "east": "server: 192.0.2.9"}, AT, "unsupported"),
+        ({"device": "external", "west": WEST, "east": VLANS}, AT, "unsupported"),
+        (
+            {"device": "external", "west": WEST, "east": EAST, "routing": "{ospf3: true}"},
+            f"{AT}.ospf3",
+            "unsupported",
+        ),
+        (
+            {
+                "device": "external",
+                "west": WEST,
+                "east": EAST,
+                "routing": f"{{bgp: {{{TABLE}, routes_ipv6: 9}}}}",
+            },
+            f"{AT}.bgp.routes_ipv6",
+            "missing-field",
+        ),
+    ],
+)
+def test_lab_that_has_no_such_neighbour_is_a_mistake(parts: dict[str, str], place: str, code: str) -> None:
+    assert (place, code) in mistakes(**{"routing": f"{{bgp: {{{TABLE}}}}}", **parts})
+
+
+def test_vlans_of_a_link_have_ospf() -> None:
+    plan = parsed("{ospf: true}", device="external", east=VLANS)
+    assert plan.lab.links[1].speaker == Speaker(ospf=Ospf("0.0.0.0", 10, 40))
+
+
+def test_whole_plan_becomes_speakers_with_addresses() -> None:
+    bgp = (
+        "own_as: 64513, peer_as: 64512, sessions: 2, routes: 3000, routes_ipv6: 500, seed: 7, withdraw: 100,"
+        " next_hop_ipv6: '2001:db8::9', md5: true, backup: true, graceful_restart: true"
+    )
+    routing = f"{{bgp: {{{bgp}}}, ospf: {{area: 5, hello: 1s, dead: 4s}}, ospf3: true}}"
+    plan = parsed(routing)
+    speaker = Speaker(
+        Bgp(
+            *(64513, 64512, 2, 3000, 500),
+            withdraw=100,
+            seed=7,
+            next_hop_ipv6="2001:db8::9",
+            has_password=True,
+            is_backup=True,
+            restarts=True,
+        ),
+        Ospf("0.0.0.5", 1, 4),
+        Ospf("0.0.0.0", 10, 40, 3),
+    )
+    assert [link.speaker for link in plan.lab.links] == [None, speaker]
+    wired = plan.kind.wire(plan.lab.links, plan.lab.settings).ports[1].speaker
+    assert wired is not None
+    assert (len(wired.networks), len(wired.peers)) == (2, 2)
+    # Each session is from an address of its own, which no session of another port has.
+    assert len({*wired.sessions(0), *wired.sessions(1)}) == 4
+
+
+def test_table_beside_the_plan_is_found(tmp_path: Path) -> None:
+    (tmp_path / "rib.mrt").touch()
+    given = link_routing.LinkRouting.model_validate({"bgp": {"own_as": 9, "table": "rib.mrt"}})
+    assert not list(link_routing.problems(given, tmp_path))
+    assert link_routing.speaker_of(given, tmp_path).bgp == Bgp(9, 9, table=str(tmp_path / "rib.mrt"))
