@@ -47,6 +47,9 @@ def rehearsed(read: Plan, changes: Mapping[str, Any]) -> tuple[str, list[str], l
         for key in NOT_THERE if name == device else OF_THE_TESTER:
             if node.pop(key, None) is not None and name == device:
                 left_out.append(key)
+    speakers = [link.pop("routing", None) for link in plan["lab"]["links"]]
+    if any(one is not None for one in speakers):
+        left_out.append("routing")
     for link in plan["lab"]["links"]:
         for key in OF_A_LINK:
             link.pop(key, None)
