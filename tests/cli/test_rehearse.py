@@ -104,11 +104,13 @@ def test_check_of_a_rehearsal_logs_in_and_finds_the_ports(home: Path) -> None:
 
 def test_rehearsal_leaves_out_what_the_stand_in_has_not(home: Path) -> None:
     plan = home / "plan.yaml"
-    plan.write_text(PLAN.format(driver="cisco_ios", west="FastEthernet3", east="FastEthernet4"))
+    text = PLAN.format(driver="cisco_ios", west="FastEthernet3", east="FastEthernet4")
+    routed = "interface: eth2, address: 192.0.2.6/30, gateway: 192.0.2.5, routing: {ospf: true}"
+    plan.write_text(text.replace("interface: eth2", routed))
     done = said("check", "--device", "--rehearse", "--format", "json", plan)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["device"]["version"] == "15.2(4)M5"
-    assert "`snmp` and `watch`" in done.stderr
+    assert "`snmp`, `routing` and `watch`" in done.stderr
 
 
 @pytest.mark.parametrize(
