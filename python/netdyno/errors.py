@@ -22,6 +22,7 @@ CODES: Mapping[str, str] = {
     "missing-field": "A field is missing",
     "no-case": "No case is left of the matrix",
     "no-such-file": "A file does not exist",
+    "not-a-table": "A file is no MRT dump of a routing table, or only a part of one",
     "not-beside-the-plan": "An included file is outside the plan's folder",
     "not-utf8": "A file is not UTF-8 text",
     "not-yaml": "A file is not plain YAML",

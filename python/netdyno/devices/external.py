@@ -21,7 +21,7 @@ from netdyno.devices.reasons import (
     InterfaceWithoutLine,
     UserCable,
 )
-from netdyno.devices.speakers.table import behind_ports
+from netdyno.devices.speakers.announced import behind_ports
 from netdyno.devices.wiring import PEER, LabError, LabLink, Trait, WiredPort, Wiring, loop_ports, with_far_end
 from netdyno.ports import backends, nic
 from netdyno.ports.backends import PortBackend

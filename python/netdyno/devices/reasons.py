@@ -170,6 +170,15 @@ class RoutesAnnounced(Reason, code="routes-announced"):
         {device_cpu_ns} and {device_mib} MiB}."""
 
 
+class RoutesLeftOut(Reason, code="routes-left-out"):
+    """Routes of an MRT file that a speaker of the tester does not announce. why: what they are."""
+
+    port: str
+    routes: int
+    why: str
+    says = """`{port}` does not announce {routes:route} of its file: {why}."""
+
+
 class ConnectionTable(Reason, code="connection-table", is_detail=True):
     """The connection table of a service. most: entries that it holds. udp_s: how long one of UDP stays
     without a frame; answered_s: once both ends have sent."""

@@ -15,8 +15,8 @@ from netdyno.plan.fields import Element, OrShort
 from netdyno.plan.link_vlans import HostAddress
 from netdyno.values.units import PositiveDuration
 
-MOST_ROUTES = 4_000_000
-"""Of a table: four times the Internet's."""
+MOST_ROUTES = 1_500_000
+"""Of a table: half as many again as the Internet's. For many more of its lengths there is no room."""
 MOST_SESSIONS = 16
 SECOND = 10**9
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from netdyno import modifiers
 from netdyno.devices import routes
-from netdyno.devices.speakers.table import count_announced
+from netdyno.devices.speakers.announced import count_announced
 from netdyno.devices.wiring import PEER, Trait, is_group, is_mac
 from netdyno.plan import patterns
 from netdyno.plan.forwardable import find_obstacle

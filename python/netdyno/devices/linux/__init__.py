@@ -40,7 +40,7 @@ from netdyno.devices.reasons import (
     VethPairs,
     WorksApart,
 )
-from netdyno.devices.speakers.table import behind_ports
+from netdyno.devices.speakers.announced import behind_ports
 from netdyno.devices.watches import DEVICE
 from netdyno.devices.wiring import PEER, LabError, LabLink, Trait, WiredPort, Wiring, loop_ports, with_far_end
 from netdyno.ports import backends

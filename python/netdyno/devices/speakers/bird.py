@@ -79,8 +79,10 @@ def _session(bgp: Bgp, speaker: Speaker, own: str, password: str) -> Iterator[st
 def _export(bgp: Bgp, names: tuple[str, ...]) -> str:
     """What is announced of these protocols."""
     is_one = " || ".join(f'proto = "{name}"' for name in names)
-    if not bgp.is_backup:
-        return f"where {is_one}"
-    longer = f"bgp_path.prepend({bgp.own_as});" * PREPENDED
-    changed = f"bgp_local_pref = {LOW_PREFERENCE};" if bgp.is_internal else longer
-    return f"filter {{ if {is_one} then {{ {changed} accept; }} reject; }}"
+    changed = ""
+    if bgp.is_backup:
+        longer = f"bgp_path.prepend({bgp.own_as});" * PREPENDED
+        changed = f"bgp_local_pref = {LOW_PREFERENCE};" if bgp.is_internal else longer
+    # BIRD keeps a MED from a neighbour outside unless this filter sets it.
+    med = "" if bgp.is_internal else "if defined(bgp_med) then bgp_med = bgp_med;"
+    return f"filter {{ if {is_one} then {{ {changed} {med} accept; }} reject; }}"

@@ -16,10 +16,11 @@ from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.bird import IS_UP, run_bird
 from netdyno.devices.live import Channel, InSeries, Instrument, Live
 from netdyno.devices.peering import Speaker
-from netdyno.devices.reasons import RoutesAnnounced
+from netdyno.devices.reasons import RoutesAnnounced, RoutesLeftOut
 from netdyno.devices.speakers import bird
+from netdyno.devices.speakers.announced import table_of
 from netdyno.devices.speakers.port import INTERFACE, speaker_port, speaker_vlans
-from netdyno.devices.speakers.table import Table, table_of
+from netdyno.devices.speakers.table import Table
 from netdyno.devices.speakers.taps import name_tap
 from netdyno.devices.watches.adjacency import Adjacency, AdjacencyInstrument
 from netdyno.devices.watches.bird import COMMANDS, ask_bird, command
@@ -157,7 +158,12 @@ def speaking(live: Live, tell: Callable[[str], None]) -> Iterator[Speaking]:
             _await_up(one, tell)
         counted = _await_table(live, running, tell)
         took_ns = round((time.monotonic() - begun) * 1e9)
-        notes = tuple(_describe(live, one, counted, took_ns) for one in running if one.table is not None)
+        notes = tuple(
+            note
+            for one in running
+            if one.table is not None
+            for note in (_describe(live, one, counted, took_ns), *_left_out(one.port.name, one.table))
+        )
         ports = list(wiring.ports)
         for one in running:
             ports[one.number] = _with_next_hops(one)
@@ -348,6 +354,11 @@ def _describe(live: Live, one: _One, counted: Mapping[int, int] | None, took_ns:
         device_cpu_ns=sum(cpu for cpu, _ in of_device) if of_device else None,
         device_mib=sum(size for _, size in of_device) if of_device else None,
     )
+
+
+def _left_out(port: str, table: Table) -> Iterator[Reason]:
+    for why, count in table.left_out.items():
+        yield RoutesLeftOut(port, count, why)
 
 
 def _usage(pid: int) -> tuple[int, int]:

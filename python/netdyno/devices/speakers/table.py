@@ -13,17 +13,14 @@ import ipaddress
 import random
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate, chain, compress, repeat, takewhile
 from pathlib import Path
 from socket import AF_INET, AF_INET6, inet_ntop
 from typing import NamedTuple
 
-from netdyno.devices import addresses
-from netdyno.devices import routes as behind
-from netdyno.devices.peering import Bgp, Speaker
 from netdyno.devices.speakers.bird import TABLES
 
 LENGTHS: Mapping[int, Mapping[int, tuple[int, int]]] = {
@@ -230,10 +227,10 @@ def prefix_of(text: str) -> tuple[int, int]:
     return network.version, int(network.network_address) << 8 | network.prefixlen
 
 
-def _span(prefix: int, version: int) -> tuple[int, int]:
-    """The first address of a prefix, and the one behind its last."""
-    first = prefix >> 8
-    return first, first + (1 << (BITS[version] - (prefix & 255)))
+def spans_of(networks: Iterable[str], version: int) -> list[tuple[int, int]]:
+    """Of the networks of an IP version, the first address of each and the one behind its last. ValueError."""
+    found = [prefix for its_version, prefix in map(prefix_of, networks) if its_version == version]
+    return [(one >> 8, (one >> 8) + (1 << (BITS[version] - (one & 255)))) for one in found]
 
 
 def _alone(prefixes: Iterable[int], version: int) -> list[int]:
@@ -306,14 +303,13 @@ def _nested(function: str, empty: str, texts: Iterable[str]) -> str:
 # The synthetic table.
 
 
-@lru_cache(maxsize=4)
 def make_table(
     routes: int,
     routes_ipv6: int,
     seed: int,
     withdraw: int = 0,
-    avoid: tuple[str, ...] = (),
-    avoid_as: tuple[int, ...] = (),
+    avoid: Sequence[str] = (),
+    avoid_as: Collection[int] = (),
     has_attributes: bool = True,
 ) -> Table:
     """A table of so many routes, the same for the same arguments.
@@ -444,8 +440,7 @@ def _inside(
 
 def _free_blocks(version: int, avoid: Sequence[str]) -> list[tuple[int, int]]:
     """What may be announced, in as few blocks as it takes: first address and length, in order."""
-    networks = [prefix_of(text) for text in (*MARTIANS[version], *avoid)]
-    closed = [_span(prefix, version) for its_version, prefix in networks if its_version == version]
+    closed = spans_of((*MARTIANS[version], *avoid), version)
     found = []
     for text in WITHIN[version]:
         _, prefix = prefix_of(text)
@@ -551,48 +546,3 @@ def _attributes(path: tuple[int, ...], draw: random.Random) -> Attributes:
     med = int(chance() * 20) * 10 if chance() < 0.3 else None
     origin = 2 if chance() < 0.1 else 0
     return Attributes(path, origin, med, tuple(dict.fromkeys(communities)), tuple(large))
-
-
-# Of a plan.
-
-LABS = ("100.64.0.0/10", "16.0.0.0/4", "48.0.0.0/4", "198.18.0.0/15", "fd00::/8", "2001:2::/48")
-"""Networks of labs, which no table has."""
-SAMPLE = 1_000
-"""Prefixes that test frames go to."""
-
-
-def table_of(speaker: Speaker) -> Table | None:
-    """What a speaker announces; None: nothing. Raises LabError."""
-    return _table(speaker.bgp, True) if speaker.bgp is not None and speaker.announces else None
-
-
-def count_announced(bgp: Bgp) -> dict[int, int]:
-    """How many routes are announced, by IP version, without making them. Raises LabError."""
-    return {version: count for version, count in ((4, bgp.routes), (6, bgp.routes_ipv6)) if count}
-
-
-def _table(bgp: Bgp, has_attributes: bool) -> Table:
-    return make_table(
-        bgp.routes, bgp.routes_ipv6, bgp.seed, bgp.withdraw, LABS, (bgp.own_as, bgp.peer_as), has_attributes
-    )
-
-
-@lru_cache(maxsize=8)  # asked for with each look at a case
-def _sample(bgp: Bgp) -> tuple[str, ...]:
-    return _table(replace(bgp, routes_ipv6=0), False).sample(SAMPLE)
-
-
-def behind_ports(speakers: Sequence[Speaker | None]) -> tuple[tuple[str, ...], ...]:
-    """The prefixes behind each port that test frames go to, as many each; none: no speaker announces any.
-
-    Behind a port without a table they are of the networks that are usually there. Raises LabError.
-    """
-    found = [_sample(one.bgp) if one and one.bgp and one.announces else () for one in speakers]
-    count = max(map(len, found), default=0)
-    if not count:
-        return ()
-    ports = len(speakers)
-    return tuple(
-        own or behind.prefixes(addresses.networks_behind(port, ports)[0], count)
-        for port, own in enumerate(found)
-    )

@@ -1,0 +1,70 @@
+"""What the speakers of a plan announce, and which of its prefixes test frames go to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from netdyno.devices import addresses, routes
+from netdyno.devices.peering import Bgp, Speaker
+from netdyno.devices.speakers.mrt import read_table
+from netdyno.devices.speakers.table import Table, make_table
+from netdyno.devices.wiring import LabError
+from netdyno.errors import Problem
+
+LABS = ("100.64.0.0/10", "16.0.0.0/4", "48.0.0.0/4", "198.18.0.0/15", "fd00::/8", "2001:2::/48")
+"""Networks of labs, which no table has."""
+SAMPLE = 1_000
+"""Prefixes that test frames go to."""
+
+
+def table_of(speaker: Speaker) -> Table | None:
+    """What a speaker announces; None: nothing. Raises LabError."""
+    return _table(speaker.bgp, True) if speaker.bgp is not None and speaker.announces else None
+
+
+def count_announced(bgp: Bgp) -> dict[int, int]:
+    """How many routes are announced, by IP version: those of a file once it is read. Raises LabError."""
+    if bgp.table:
+        table = _table(bgp, True)
+        found = {4: table.count(4), 6: table.count(6)}
+    else:
+        found = {4: bgp.routes, 6: bgp.routes_ipv6}
+    return {version: count for version, count in found.items() if count}
+
+
+@lru_cache(maxsize=4)
+def _table(bgp: Bgp, has_attributes: bool) -> Table:
+    numbers = (bgp.own_as, bgp.peer_as)
+    if bgp.table:
+        has_ipv6 = bool(bgp.next_hop_ipv6)
+        return read_table(Path(bgp.table), bgp.seed, bgp.withdraw, LABS, numbers, has_ipv6)
+    return make_table(bgp.routes, bgp.routes_ipv6, bgp.seed, bgp.withdraw, LABS, numbers, has_attributes)
+
+
+@lru_cache(maxsize=8)  # asked for with each look at a case
+def _sample(bgp: Bgp) -> tuple[str, ...]:
+    # IPv6 routes are not asked for, and take time.
+    return _table(replace(bgp, routes_ipv6=0), False).sample(SAMPLE)
+
+
+def behind_ports(speakers: Sequence[Speaker | None]) -> tuple[tuple[str, ...], ...]:
+    """The prefixes behind each port that test frames go to, as many each; none: no speaker announces any.
+
+    Behind a port without a table they are of the networks that are usually there. ValueError if a table
+    cannot be made, or its file not be read.
+    """
+    try:
+        found = [_sample(one.bgp) if one and one.bgp and one.announces else () for one in speakers]
+    except LabError as error:
+        raise Problem(error.message, error.hint, code=error.code) from error
+    count = max(map(len, found), default=0)
+    if not count:
+        return ()
+    ports = len(speakers)
+    return tuple(
+        own or routes.prefixes(addresses.networks_behind(port, ports)[0], count)
+        for port, own in enumerate(found)
+    )
