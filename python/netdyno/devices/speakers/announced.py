@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,13 +21,13 @@ SAMPLE = 1_000
 
 def table_of(speaker: Speaker) -> Table | None:
     """What a speaker announces; None: nothing. Raises LabError."""
-    return _table(speaker.bgp, True) if speaker.bgp is not None and speaker.announces else None
+    return _table(speaker.bgp) if speaker.bgp is not None and speaker.announces else None
 
 
 def count_announced(bgp: Bgp) -> dict[int, int]:
     """How many routes are announced, by IP version: those of a file once it is read. Raises LabError."""
     if bgp.table:
-        table = _table(bgp, True)
+        table = _table(bgp)
         found = {4: table.count(4), 6: table.count(6)}
     else:
         found = {4: bgp.routes, 6: bgp.routes_ipv6}
@@ -36,18 +35,22 @@ def count_announced(bgp: Bgp) -> dict[int, int]:
 
 
 @lru_cache(maxsize=4)
-def _table(bgp: Bgp, has_attributes: bool) -> Table:
+def _table(bgp: Bgp) -> Table:
     numbers = (bgp.own_as, bgp.peer_as)
     if bgp.table:
         has_ipv6 = bool(bgp.next_hop_ipv6)
         return read_table(Path(bgp.table), bgp.seed, bgp.withdraw, LABS, numbers, has_ipv6)
-    return make_table(bgp.routes, bgp.routes_ipv6, bgp.seed, bgp.withdraw, LABS, numbers, has_attributes)
+    return make_table(bgp.routes, bgp.routes_ipv6, bgp.seed, bgp.withdraw, LABS, numbers)
+
+
+def _sample(bgp: Bgp) -> tuple[str, ...]:
+    return _table(bgp).sample(SAMPLE) if bgp.table else _synthetic(bgp.routes, bgp.seed, bgp.withdraw)
 
 
 @lru_cache(maxsize=8)  # asked for with each look at a case
-def _sample(bgp: Bgp) -> tuple[str, ...]:
-    # IPv6 routes are not asked for, and take time.
-    return _table(replace(bgp, routes_ipv6=0), False).sample(SAMPLE)
+def _synthetic(routes: int, seed: int, withdraw: int) -> tuple[str, ...]:
+    # Attributes and IPv6 routes take time and change nothing of it.
+    return make_table(routes, 0, seed, withdraw, LABS, has_attributes=False).sample(SAMPLE)
 
 
 def behind_ports(speakers: Sequence[Speaker | None]) -> tuple[tuple[str, ...], ...]:

@@ -26,8 +26,6 @@ from typing import BinaryIO, NoReturn, cast
 from netdyno.devices.speakers.table import BITS, MARTIANS, Attributes, Routes, Table, spans_of
 from netdyno.devices.wiring import LabError
 
-CODE = "not-a-table"
-
 TABLE_DUMP_V2 = 13
 SUBTYPES = {2: (4, False), 4: (6, False), 8: (4, True), 10: (6, True)}
 """Of unicast routes (4.3, RFC 8050): the IP version, and whether an entry has the number of a path."""
@@ -154,7 +152,7 @@ class _Reading:
     def fail(self, what: str, hint: str, is_begun: bool = True) -> NoReturn:
         count = sum(map(len, self.prefixes.values()))
         read = f", after {count:,} routes" if is_begun else ""
-        raise LabError(f"{self.path.name} {what}{read}", hint, code=CODE)
+        raise LabError(f"{self.path.name} {what}{read}", hint, code="not-a-table")
 
     def records(self) -> Iterator[tuple[int, int, bytes]]:
         """Type, subtype and body of each record."""
