@@ -29,6 +29,7 @@ from netdyno.values.outcome import (
     Conflict,
     ConnectionCounts,
     Exchange,
+    FlowCounts,
     FrameCounts,
     Gap,
     Gaps,
@@ -54,7 +55,7 @@ from netdyno.values.proven import OwnLatency, Proven
 from netdyno.values.reason import About, Reason
 from netdyno.values.records import CaseHead, CaseWiring, Configured, RunHead, StoredGoal, StoredVerdict
 from netdyno.values.series import Missed, Series, Steps
-from netdyno.values.situation import Place, Situation
+from netdyno.values.situation import Behind, Place, Situation
 from netdyno.values.trunk import Trunk
 from netdyno.values.units import FrameRate, L1Rate, L2Rate, Percent
 from sampling import examples
@@ -97,6 +98,7 @@ STREAM = StreamResult(
     translated=9,
     retranslated=2,
     intervals=(Interval(4, 5, 6, 2**40),),
+    by_flow=FlowCounts((9, 8), (7, 6), (5, 4), (2**40, -1)),
 )
 PORT = PortResult(
     "a",
@@ -198,6 +200,8 @@ SAMPLES: tuple[Any, ...] = (
             ("Te0/1",), Trunk(40 * 10**9, (0, 2), 4, 1024),
             ("02:00:00:00:00:07",),
             ("TTL 1",), True, ("service",), 70_000, 50_000_000,
+            behind=(Behind("a", 1000, ("b",), {4: 900_000, 6: 143_000}, 7),),
+            prefixes=(1000,), watched=("adjacency",), answer_ns=2**40,
         ),
         False,
         (said("a note"),),
@@ -321,6 +325,7 @@ FREE = {
     "driver",
     "kinds",
     "devices",
+    "announced",
 }
 """Mappings from names that are not fields."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from netdyno.devices.drivers.reading import Quantity, Reading, Row, Value
 from netdyno.devices.live import Channel
@@ -69,14 +70,16 @@ _ABSENT = (
 
 def watched(system: str, command: str, protocol: str, read: Callable[[Row], Adjacency]) -> RoutingDaemon:
     """How the same neighbors are watched. system: of `netdyno.devices.outputs`."""
+    return RoutingDaemon(protocol, (command,), partial(_read_texts, system, command, read), _ABSENT)
 
-    def read_texts(texts: Sequence[str]) -> tuple[Adjacency, ...]:
-        # TextFSM comes with it: plans without such devices start faster.
-        from netdyno.devices import outputs
 
-        return tuple(read(row) for text in texts for row in outputs.parse(system, command, text).rows)
+def _read_texts(
+    system: str, command: str, read: Callable[[Row], Adjacency], texts: Sequence[str]
+) -> tuple[Adjacency, ...]:
+    # TextFSM comes with it: plans without such devices start faster.
+    from netdyno.devices import outputs
 
-    return RoutingDaemon(protocol, (command,), read_texts, _ABSENT)
+    return tuple(read(row) for text in texts for row in outputs.parse(system, command, text).rows)
 
 
 def of_ospf(row: Row) -> Adjacency:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 
 from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.counted import counters
@@ -67,18 +68,21 @@ def read_items(text: str) -> Iterator[tuple[str, Mapping[str, str]]]:
 
 
 def _daemon(name: str, command: str, read: Callable[[str, Mapping[str, str]], Adjacency]) -> RoutingDaemon:
-    def read_texts(texts: Sequence[str]) -> tuple[Adjacency, ...]:
-        # TextFSM comes with it: plans without such devices start faster.
-        from netdyno.devices.outputs.refused import not_understood
+    return RoutingDaemon(name, (command,), partial(_read_texts, command, read), _NO_ROWS)
 
-        try:
-            return tuple(read(flags, fields) for text in texts for flags, fields in read_items(text))
-        except UnknownLineError as error:
-            raise not_understood(command, error.number, error.line, _HINT) from None
-        except LookupError as error:
-            raise not_understood(command, None, f"no field {error}", _HINT) from None
 
-    return RoutingDaemon(name, (command,), read_texts, _NO_ROWS)
+def _read_texts(
+    command: str, read: Callable[[str, Mapping[str, str]], Adjacency], texts: Sequence[str]
+) -> tuple[Adjacency, ...]:
+    # TextFSM comes with it: plans without such devices start faster.
+    from netdyno.devices.outputs.refused import not_understood
+
+    try:
+        return tuple(read(flags, fields) for text in texts for flags, fields in read_items(text))
+    except UnknownLineError as error:
+        raise not_understood(command, error.number, error.line, _HINT) from None
+    except LookupError as error:
+        raise not_understood(command, None, f"no field {error}", _HINT) from None
 
 
 _HINT = "enter the command by hand; another version of RouterOS may print it in another way"
