@@ -18,7 +18,7 @@ from netdyno.devices.speakers.mrt import read_table
 from netdyno.devices.speakers.table import Attributes, Table, make_table
 from netdyno.devices.wiring import LabError
 from netdyno.errors import Problem
-from test_table import BIRD, bird, routes_of
+from test_routing_table import BIRD, bird, routes_of
 
 PATH = (3356, 4_200_000_000, 15169)
 SAID = Attributes(PATH, 2, 50, ((3356, 5), (174, 21_000)), ((15169, 1, 2),))
