@@ -164,7 +164,7 @@ def test_the_line_of_a_pattern_is_that_of_its_receivers() -> None:
             4,
             "pattern: [mesh]",
             [
-                "`pattern` cannot be `mesh` | did you mean `full-mesh`? values: `full-mesh`, `pairs`,"
+                "`pattern` cannot be `mesh` | did you mean `full-mesh`? values: `full-mesh`, `pairs`, `first-pair`,"
                 " `one-to-many`, `many-to-one`, `half-to-half`, `congestion`, `addresses` and `broadcast`",
             ],
         ),
