@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from ipaddress import IPv4Interface, IPv4Network
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
     from netdyno.devices.own_router import Router
     from netdyno.ports.proposed import Seen
@@ -13,6 +15,13 @@ if TYPE_CHECKING:
 NONE = "none"
 TRAFFIC = IPv4Network("198.18.0.0/15")
 """Whose halves lie behind the tester's ports."""
+
+
+def complete_router(_: click.Context, __: click.Parameter, typed: str) -> list[str]:
+    """Names of routers that begin so, for a shell."""
+    from netdyno.devices.own_router import ROUTERS
+
+    return [name for name in ROUTERS if name.startswith(typed)]
 
 
 def _pair(text: str, what: str) -> tuple[str, str]:

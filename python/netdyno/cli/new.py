@@ -30,19 +30,13 @@ PROOFS = {
 }
 
 
-def _complete_router(_: click.Context, __: click.Parameter, typed: str) -> list[str]:
-    from netdyno.devices.own_router import ROUTERS
-
-    return [name for name in ROUTERS if name.startswith(typed)]
-
-
 @click.command(name="new")
 @click.argument("plan", default="router.yaml", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--ports", metavar="eth1,eth2", help="The two interfaces of this machine.")
 @click.option(
     "--router",
     metavar="NAME",
-    shell_complete=_complete_router,
+    shell_complete=answers.complete_router,
     help="Whose words to print: ios, routeros, ...; `?` lists them.",
 )
 @click.option("--router-ports", metavar="Gi0/0,Gi0/1", help="Its two ports, in the order of --ports.")

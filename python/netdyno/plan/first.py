@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv4Network, ip_network
 
-from netdyno.devices.own_router import Port, Router
+from netdyno.devices.own_router import OTHER, Port, Router
 from netdyno.plan.pools import ADDRESSES
 from netdyno.values.units import L1Rate
 
@@ -13,6 +13,8 @@ NAMES = ("west", "east")
 """Of the tester's ports."""
 POOL = "rfc2544"
 """Addresses of the traffic: RFC 2544's own networks, which no router has a use for elsewhere."""
+ROUTING = "{ospf: true, bgp: {own_as: 64513, peer_as: 64512, routes: 100000}}"
+"""An example, towards a router of AS 64512."""
 ROUTER_TEXT = "#| "
 """Before each line of the router's configuration in a plan."""
 UNDO_TEXT = "#- "
@@ -93,6 +95,8 @@ class FirstPlan:
             # A tag takes 4 bytes of a frame.
             small="68" if any(one.vlan for one in self.cables) else "64",
             pool=POOL,
+            routing="{ospf: true}" if any(one.vlan for one in self.cables) else ROUTING,
+            system="" if self.router.lacks or self.router.name == OTHER else f" --router {self.router.name}",
         )
 
     def _device(self) -> list[str]:
@@ -159,6 +163,8 @@ lab:
   links:
 {links}
       # Faster than packet sockets, on both links: `backend: af_xdp`.
+      # A routing neighbour, with a table; `netdyno routes {file}{system}` prints the router's side:
+      # routing: {routing}
 
 traffic:
   # Sizes count the FCS. The addresses are of 198.18.0.0/15, which is kept for benchmarks.

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from netdyno.devices.own_router.neighbours import Neighbours
 from netdyno.devices.own_router.router import Port, Router
 
-__all__ = ["OTHER", "ROUTERS", "Port", "Router", "find"]
+__all__ = ["NEIGHBOURS_PROVEN", "OTHER", "ROUTERS", "Neighbours", "Port", "Router", "find", "find_of_driver"]
 
 _PRIVILEGED = "in privileged mode"
 _SWITCH = "A switch that routes also wants `ip routing`, and `no switchport` on both ports."
 OTHER = "other"
 """Of a router whose words netdyno does not know."""
+NEIGHBOURS_PROVEN = ("frr", "bird", OTHER)
+"""Routers that a test enters their routing neighbours on; plain words need none."""
 
 ROUTERS: Mapping[str, Router] = {
     one.name: one
@@ -50,6 +53,7 @@ ROUTERS: Mapping[str, Router] = {
             ("GigabitEthernet0/0", "GigabitEthernet0/1"),
             "stand-in",
             _PRIVILEGED,
+            lacks="netdyno has no words for its OSPF and BGP: see the vendor's documents",
         ),
         Router(
             "routeros",
@@ -69,6 +73,7 @@ ROUTERS: Mapping[str, Router] = {
             "stand-in",
             _PRIVILEGED,
             aliases=("fs",),
+            lacks="netdyno has no words for its OSPF and BGP: see the vendor's documents",
         ),
         Router(
             "junos",
@@ -81,8 +86,25 @@ ROUTERS: Mapping[str, Router] = {
             " both ports in a security zone, and a policy that permits traffic within it.",
             ("juniper",),
         ),
+        Router(
+            "linux",
+            "Linux",
+            "linux",
+            ("eth1", "eth2"),
+            "real",
+            "in its shell, as root",
+            lacks="it has no routing daemon of its own: `--router frr` or `--router bird`",
+        ),
         Router("frr", "Linux with FRR", "linux", ("eth1", "eth2"), "real", "in its shell, as root"),
-        Router("linux", "Linux", "linux", ("eth1", "eth2"), "real", "in its shell, as root"),
+        Router(
+            "bird",
+            "Linux with BIRD",
+            "linux",
+            ("eth1", "eth2"),
+            "real",
+            "in its shell, as root",
+            template="linux",
+        ),
         Router(
             "vpp",
             "VPP",
@@ -90,6 +112,7 @@ ROUTERS: Mapping[str, Router] = {
             ("GigabitEthernet0/8/0", "GigabitEthernet0/9/0"),
             "none",
             "in `vppctl`",
+            lacks="it speaks no routing protocol: with its plugin linux-cp, FRR or BIRD does beside it",
         ),
         Router(
             OTHER,
@@ -117,6 +140,12 @@ def find(name: str) -> Router:
     if alike:
         raise ValueError(f"`{name}` may be {', '.join(alike)}: give one of them")
     raise ValueError(f"`{name}` is none of {', '.join(f'`{known}`' for known in ROUTERS)}")
+
+
+def find_of_driver(driver: str) -> Router:
+    """The first router that a driver of this name reads; empty, or of a driver that reads none of them: any
+    other router."""
+    return next((one for one in ROUTERS.values() if driver and one.driver == driver), ROUTERS[OTHER])
 
 
 def _plain(name: str) -> str:

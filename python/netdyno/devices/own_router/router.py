@@ -12,6 +12,7 @@ import jinja2
 
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.drivers.system import System
+from netdyno.devices.own_router.neighbours import Neighbours
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -59,6 +60,7 @@ class Router:
 
     driver: that reads it beside the traffic; empty: none does. ports: how two of its ports may be called.
     at: where the text is entered. note: what else such a router may want. aliases: what users call it.
+    lacks: why its routing neighbours are not printed; empty: they are.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Router:
     note: str = ""
     aliases: tuple[str, ...] = ()
     template: str = ""
+    lacks: str = ""
 
     @cached_property
     def _environment(self) -> jinja2.Environment:
@@ -116,3 +119,10 @@ class Router:
         So do ports that route now, and an ASA's traffic between interfaces of one security level.
         """
         return self._render("undo/", ports, static_arp)
+
+    def neighbours(self, found: tuple[Neighbours, ...]) -> str:
+        """What is entered so that it becomes a routing neighbour of the tester. ValueError: `lacks`."""
+        if self.lacks:
+            raise ValueError(f"{self.title.partition(' (')[0]}: {self.lacks}")
+        names = [f"neighbours/{name}.j2" for name in (self.name, self.template)]
+        return self._environment.select_template(names).render(links=found)
