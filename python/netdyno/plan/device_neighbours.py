@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from netdyno.devices.own_router import Neighbours, Router
 from netdyno.devices.peering import Speaker
-from netdyno.devices.speakers.table import table_of
+from netdyno.devices.speakers.announced import table_of
 
 if TYPE_CHECKING:
     from netdyno.plan import Plan
