@@ -6,6 +6,7 @@ Nothing is written here. Everything is sent as an event to the one process that 
 from __future__ import annotations
 
 import math
+import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
     from netdyno.testers.tester import Session
     from netdyno.values.reason import Reason
 
+SHOWN_S = 5.0
+"""How often it is said what is waited for before the first trial."""
+
 
 def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> None:
     """Runs a case to its end; the last event is `Measured`, `Failed` or `Interrupted`."""
@@ -88,7 +92,7 @@ def _in_a_line(text: str) -> str:
 
 def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> Measured:
     plan, case = job.plan, job.case
-    kind, number = plan.kind, case.number
+    kind = plan.kind
     # A lab is built, and a backend chosen and looked up, by the workers that will use them.
     wanted = kind.wire(plan.lab.links, case.settings).with_threads(plan.lab.threads)
     wanted = replace(with_readings_asked(wanted, plan.scale), watch=plan.watch, run=job.run)
@@ -100,7 +104,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     with (
         kind.build(wanted) as live,
         _configured(live, case, noted, undone, emit) as applied,
-        speaking(live, lambda why: emit(Waiting(number, "routing", why))) as speakers,
+        speaking(live, _teller(case.number, emit, stopping)) as speakers,
         watching(live, plan.watch, speakers) as watches,
     ):
         wiring = choose.choose_backends(
@@ -148,6 +152,23 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         watch=plan.watch,
     )
     return judge_case(made, stopping)
+
+
+def _teller(
+    number: int, emit: Callable[[Event], None], stopping: Callable[[], bool]
+) -> Callable[[str], None]:
+    """What is given whatever is waited for before the first trial; it stops the case if that was asked."""
+    shown_s = -math.inf
+
+    def tell(why: str) -> None:
+        nonlocal shown_s
+        if stopping():
+            raise StopRequestedError
+        if time.monotonic() >= shown_s + SHOWN_S:
+            shown_s = time.monotonic()
+            emit(Waiting(number, "routing", why))
+
+    return tell
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,7 +59,7 @@ def rehearsal(loaded: Plan) -> Iterator[Plan]:
             access = {"host": LOOPBACK, "user": USER, "ssh": ssh}
             kind = loaded.lab.kind if KINDS[loaded.lab.kind].emulated else stand_in.kind
             text, left_out, later = rehearsed(loaded, {"kind": kind, **access})
-            without = f"; without {' and '.join(f'`{one}`' for one in left_out)}" if left_out else ""
+            without = f"; without {_in_a_row(left_out)}" if left_out else ""
             click.echo(
                 f"rehearsal: `{kind}` on this machine stands in for the device; its command line is like that"
                 f" of {DRIVERS[driver].title}{without}",
@@ -83,3 +83,9 @@ def _environment(own: Mapping[str, str]) -> Iterator[None]:
         for name in own:
             os.environ.pop(name)
         os.environ.update({name: before[name] for name in own if name in before})
+
+
+def _in_a_row(fields: Sequence[str]) -> str:
+    """Names of fields as a sentence has them: `snmp`, `routing` and `watch`."""
+    *first, last = (f"`{one}`" for one in fields)
+    return f"{', '.join(first)} and {last}" if first else last

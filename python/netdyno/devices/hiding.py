@@ -79,6 +79,7 @@ _END = r"(?=[ \t]*\r?(?:\n|\Z))"
 _COMMUNITY = r"\(?\d{1,10}(?::\d{1,10}){1,2}(?![^\s,)])"
 _HARMLESS = re.compile(
     rf"(?aim)(?<=\bmatch )community\b"
+    rf"|(?:(?<=\bbgp )|(?<=\bextended ))community[ \t]+entries\b"
     rf"|(?<=\bset )community[ \t]+(?:{_COMMUNITY}|(?:internet|no-(?:advertise|export)){_END})"
     rf"|(?:authentication[ \t]+)?md5[ \t]+key-chain[ \t]+\S{{1,64}}{_END}"
     rf"|(?:(?<=\btunnel )|(?<=\btrusted-)|(?<=^)|(?<=^[ +-])|(?<=^no )|(?<=^  ))key[ \t]+\d{{1,2}}{_END}"

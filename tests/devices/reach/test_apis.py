@@ -123,6 +123,8 @@ def test_router_with_its_api_is_asked_for_nothing_by_command(monkeypatch: pytest
         # This router's API has none of these.
         "memory": "CliInstrument",
         "power and temperature": "CliInstrument",
+        "IPv4 routes": "CliInstrument",
+        "IPv6 routes": "CliInstrument",
         "optics": "CliInstrument",
     }
     assert again == by_api

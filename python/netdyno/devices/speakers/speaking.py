@@ -140,8 +140,7 @@ class Speaking:
 def speaking(live: Live, tell: Callable[[str], None]) -> Iterator[Speaking]:
     """The speakers of a lab that was built, once all sessions are up and the device has the whole table.
 
-    tell: is given what is waited for, a clause.
-    Raises LabError.
+    tell: is given what is waited for, a clause, twice a second; what it raises ends them. Raises LabError.
     """
     wiring = live.wiring
     if not any(port.speaker for port in wiring.ports):
@@ -234,9 +233,9 @@ def _await_up(one: _One, tell: Callable[[str], None]) -> None:
     """Waits until every protocol of a speaker has its neighbour."""
     of_ospf = bool(one.speaker.ospf) + bool(one.speaker.ospf3)
     wanted = len(one.speaker.sessions(one.number)) + of_ospf * (len(one.port.vlans) or 1)
-    tell(f"`{one.port.name}` waits for its routing neighbours")
     deadline = time.monotonic() + UP_S
     while True:
+        tell(f"`{one.port.name}` waits for its routing neighbours")
         one.look()
         up = [found for found in one.adjacencies(ANSWER_S) if found.is_up]
         if len(up) >= wanted:
