@@ -25,11 +25,11 @@ class Daemon:
 
     device: dut.Device
     name: str
-    owner: str
     pid: int
     begun: int | None
     """When it started, clock ticks after boot: another process may have its id once it has ended."""
     log: Path
+    owner: str = "the device's"
 
     @property
     def control(self) -> Path:
@@ -98,4 +98,4 @@ def run_daemon(
                     code="device-silent",
                 )
             time.sleep(0.02)
-        yield Daemon(device, name, owner, pid, begun, log)
+        yield Daemon(device, name, pid, begun, log, owner)
