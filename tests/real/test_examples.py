@@ -44,6 +44,7 @@ RUN_ELSEWHERE = {
     "ccr1072-tcp.yaml": "real/test_served_real.py",
     "boxes.yaml": "cli/test_compare.py",
     "nat-both-ways.yaml": "real/test_translation.py",
+    "acceptance.yaml": "real/test_speakers_real.py",
 }
 LINUX = {
     "linux-filter.yaml": "linux/router",

@@ -92,6 +92,23 @@ def test_table_of_several_sessions_is_forwarded_by(
     assert "only-for-tests" not in text
 
 
+def test_example_of_an_acceptance_judges_the_table_and_what_changes(tmp_path: Path) -> None:
+    """With a 300th of the routes."""
+    text = (Path(__file__).parents[2] / "examples" / "acceptance.yaml").read_text()
+    for many, few in (("900000", "3000"), ("143000", "500"), ("100000", "1500")):
+        text = text.replace(many, few)
+    fewer = "{loads: [500pps], hold: 1s, loss_free: 500pps, cut: east, rate: 5, before: 1s, watch: 6s}"
+    settings = "{settle: 100ms, drain: 500ms, retries: 0, catch_up: 1000%}"
+    case = run(parse(text, overrides=[f"method.acceptance={fewer}", f"trial={settings}"]), tmp_path)
+    assert case.result is not None, case.error
+    (table,) = (one for one in case.result.tables if one.name == "Acceptance")
+    judged = {row[0]: row[-2] for row in table.rows}
+    assert {"IPv4 table", "IPv6 table", "adjacencies", "pings", "withdrawal", "announcement", "cut"} <= set(
+        judged
+    )
+    assert (judged["IPv4 table"], judged["IPv6 table"]) == ("pass", "pass")
+
+
 @contextmanager
 def built(routing: str) -> Iterator[tuple[Live, speaking.Speaking]]:
     plan = asked("linux/router, settings: {routing: bird}", routing)
