@@ -20,6 +20,7 @@ from netdyno.plan.matrix import cases
 from netdyno.testers import tables
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "asr9006-driver.yaml"
+ACCEPTANCE = EXAMPLE.with_name("asr9006-acceptance.yaml")
 FIRST = ("--only", "profile=1514b", "--only", "direction=uni", "--only", "lag=plain")
 PLAN = """\
 title: An ISR
@@ -91,6 +92,21 @@ def test_template_that_the_device_refuses_is_named_with_the_next_step(home: Path
     assert case["error"]["code"] == "command-refused"
     assert "no ip cef" in case["error"]["message"]
     assert case["error"]["hint"]
+
+
+def test_acceptance_of_the_example_passes_on_the_stand_in(home: Path) -> None:
+    """By the whole table, which the stand-in has; pings and a device without routing: the test below."""
+    fewer = ("method.acceptance.loads=[90%]", "method.acceptance.hold=10s")
+    done = said("run", "--rehearse", ACCEPTANCE, "--scale", "1/100", *(f"--set={one}" for one in fewer))
+    assert done.returncode == 0, done.stderr
+    (case,) = json.loads(said("report", next((home / "runs").iterdir()), "--as", "json").stdout)["cases"]
+    rows = next(one["rows"] for one in case["tables"] if one["table"] == "Acceptance")
+    assert [(row[0], row[1], row[2], row[6]) for row in rows[:3]] == [
+        ("IPv4 table", ">= 903,406 routes", "903,415 routes", "pass"),
+        ("IPv6 table", ">= 142,542 routes", "142,551 routes", "pass"),
+        ("adjacencies", "10 kept", "10 kept", "pass"),
+    ]
+    assert {row[6] for row in rows} == {"pass"}
 
 
 def test_check_of_a_rehearsal_logs_in_and_finds_the_ports(home: Path) -> None:

@@ -18,6 +18,7 @@ traffic: {{it: {{size: 64B}}}}
 method: {{ramp: {{warmup: 1s at 1kpps, ramp: 1s to 2kpps, hold: 1s}}}}
 {more}
 """
+XR = "emulated/asr9006, driver: cisco_iosxr, host: 192.0.2.1"
 OSPF = "linux/router, settings: {routing: ospf}"
 
 
@@ -54,6 +55,12 @@ def test_command_line_of_a_driver_can_be_watched() -> None:
     assert found == Watch(cli_ns=2 * 10**9)
 
 
+@pytest.mark.parametrize("kind", [XR, XR.replace("emulated/asr9006", "external")])
+def test_adjacencies_and_command_line_of_a_driver_can_be_watched(kind: str) -> None:
+    """In virtual time as well: the driver asks while the clock stands."""
+    assert watched(kind, "watch: {adjacencies: true, cli: 1s}") == Watch(adjacencies=True, cli_ns=10**9)
+
+
 def test_adjacencies_of_a_linux_router_by_ssh_can_be_watched() -> None:
     found = watched("external, driver: linux, host: 192.0.2.1", "watch: {adjacencies: true}")
     assert found == Watch(adjacencies=True)
@@ -63,6 +70,7 @@ def test_adjacencies_of_a_linux_router_by_ssh_can_be_watched() -> None:
     ("kind", "more", "found"),
     [
         ("emulated/router", "watch: {ping: [device]}", [(1, "unsupported")]),
+        (XR, "watch: {ping: [192.0.2.1], cli: 1s}", [(9, "unsupported")]),
         ("external", "watch: {}", [(1, "missing-field")]),
         ("external", "watch: {adjacencies: false}", [(1, "missing-field")]),
         ("external", "watch: {ping: [x, 224.0.0.1, 0.0.0.0, 255.255.255.255]}", [

@@ -27,6 +27,7 @@ LINKS = (LabLink("west", "d0", 10**9), LabLink("east", "d1", 10**9))
 RUN_ELSEWHERE = {
     "asr9006.yaml": "devices/test_asr9006.py",
     "asr9006-driver.yaml": "cli/test_rehearse.py",
+    "asr9006-acceptance.yaml": "cli/test_rehearse.py",
     "isr-services-driver.yaml": "cli/test_rehearse.py",
     "asr9006-at-once.yaml": "plan/test_groups.py",
     "bursts.yaml": "methods/test_bursts.py",

@@ -225,7 +225,8 @@ class Attempts:
         instruments = (*self.watching.instruments, *self.live.instruments())
         # A device that was read before, and is too busy now, costs readings and no trial.
         read_by = instruments if self.wiring.clock == "real" else ()
-        recorder = Recorder(read_by, watch.begun, is_strict=not self.outcomes)
+        is_strict = not self.outcomes
+        recorder = Recorder(read_by, watch.begun, is_strict=is_strict)
         course = Course(
             self.live,
             trial,
@@ -246,7 +247,7 @@ class Attempts:
             with recorder:
                 result = session.measure(self.case, trial, course, stop)
                 result = self.watching.with_answers(recorder.with_readings(result))
-                result = with_instants(self.live, result, self.plan.scale)
+                result = with_instants(self.live, result, self.plan.scale, self.watching, is_strict=is_strict)
             result = watch.with_counts(result, trial, recorder.began_ns)
         finally:
             watch.end()

@@ -6,16 +6,21 @@ counted what the emulated one had counted then, and the clock stands while it is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from netdyno.campaign.readings import ReadingFailed, Readings, ReadingsLeftOut, with_readings
-from netdyno.devices.live import Instrument, Live
+from netdyno.campaign.watching import Watching
+from netdyno.devices.live import Channel, Instrument, Live
+from netdyno.devices.telemetry.reasons import AnswerLate
 from netdyno.devices.wiring import Trait, Wiring
 from netdyno.errors import NetdynoError
+from netdyno.values.breaks import ANSWER_TIME, ANSWERS
 from netdyno.values.outcome import Outcome
+from netdyno.values.sample import Absent, Sample
 
 PERIOD_S = 1
 """Time between two readings, s, of a plan at its full length."""
@@ -35,13 +40,19 @@ def with_readings_asked(wiring: Wiring, scale: Fraction) -> Wiring:
     return replace(wiring, session={**wiring.session, "read_devices_ns": every_ns})
 
 
-def with_instants(live: Live, outcome: Outcome, scale: Fraction) -> Outcome:
-    """The outcome with what the instruments read at each time. Raises LabError if nothing answers."""
+def with_instants(
+    live: Live, outcome: Outcome, scale: Fraction, watching: Watching, *, is_strict: bool
+) -> Outcome:
+    """The outcome with what the instruments read at each time.
+
+    is_strict: raises LabError if nothing answers from the begin.
+    """
     if not outcome.readings:
         return outcome
-    instruments = live.instruments()
+    instruments = (*watching.instruments, *live.instruments())
     due_ns = [0] * len(instruments)
     found = [Readings(one.name) for one in instruments]
+    answers = {name: Readings(ANSWERS) for name in sorted(watching.answering)}
     readings = _from_idle(outcome)
     mean_bytes = _mean_bytes(outcome)
     last = len(readings) - 1
@@ -53,21 +64,35 @@ def with_instants(live: Live, outcome: Outcome, scale: Fraction) -> Outcome:
             if not live.stand_at(at_ns, counters, mean_bytes):
                 return outcome
         except NetdynoError as error:
-            if number == 0:
+            if number == 0 and is_strict:
                 raise
             # Who does not answer now is not asked for each of the times that are left.
-            for one in found:
+            for one in (*found, *answers.values()):
                 one.miss(at_ns, ReadingFailed(error.code))
             break
+        took: dict[str, list[int | None]] = {}
         for place in due:
             instrument = instruments[place]
             due_ns[place] = at_ns + max(int(instrument.period_s * 10**9 * scale), LEAST_NS)
-            _read(instrument, at_ns, found[place], is_first=number == 0)
+            took_ns = _read(instrument, at_ns, found[place], is_strict=number == 0 and is_strict)
+            took.setdefault(instrument.name, []).append(took_ns)
+        for name, one in answers.items():
+            _add_answer(one, name, at_ns, took.get(name, []))
     if outcome.readings_left_out:
         # They were due between the last two that there are.
         for one in found:
             one.miss(readings[-2][0], ReadingsLeftOut(outcome.readings_left_out))
-    return with_readings(outcome, found, 0)
+    # Watches first: there is room for so many series.
+    return with_readings(outcome, (*answers.values(), *found), 0)
+
+
+def _add_answer(found: Readings, source: str, at_ns: int, took: Sequence[int | None]) -> None:
+    """The longest that a command line took at a time, ns; None among them: an answer did not come."""
+    longest_ns = max((one for one in took if one is not None), default=None)
+    if None in took:
+        found.miss(at_ns, ReadingFailed("device-silent"))
+    elif longest_ns is not None:
+        found.add({Channel(source, ANSWER_TIME, "ns"): Sample(at_ns, at_ns, longest_ns)})
 
 
 def _mean_bytes(outcome: Outcome) -> float:
@@ -93,13 +118,21 @@ def _zeroed(counted: Any) -> Any:
     return 0 if isinstance(counted, int) else counted
 
 
-def _read(instrument: Instrument, at_ns: int, found: Readings, *, is_first: bool) -> None:
-    """One reading while the clock stands. A later one that fails is missed."""
+def _read(instrument: Instrument, at_ns: int, found: Readings, *, is_strict: bool) -> int | None:
+    """One reading while the clock of the trial stands. A later one that fails is missed.
+
+    Returns the longest that an answer took, ns; None: one did not come.
+    """
+    begun_ns = time.monotonic_ns()
     try:
-        samples = instrument.read(lambda: at_ns)
+        samples = instrument.read(lambda: at_ns + time.monotonic_ns() - begun_ns)
     except NetdynoError as error:
-        if is_first:
+        if is_strict:
             raise
         found.miss(at_ns, ReadingFailed(error.code))
-    else:
-        found.add(samples)
+        return None
+    found.add({channel: replace(one, asked_ns=at_ns, answered_ns=at_ns) for channel, one in samples.items()})
+    values = [one.value for one in samples.values()]
+    if any(isinstance(one, Absent) and isinstance(one.reason, AnswerLate) for one in values):
+        return None
+    return max((one.answered_ns - one.asked_ns for one in samples.values()), default=0)

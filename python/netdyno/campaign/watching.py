@@ -12,7 +12,7 @@ from netdyno.devices.reach.instrument import CliInstrument
 from netdyno.devices.speakers.speaking import Speaking
 from netdyno.devices.watches import Watch
 from netdyno.devices.watches.ping import PingInstrument, await_answer
-from netdyno.values.breaks import ANSWERS
+from netdyno.values.breaks import ANSWER_TIME, ANSWERS
 from netdyno.values.outcome import Outcome
 from netdyno.values.series import MOST_MISSED, MOST_SERIES, Series
 
@@ -76,4 +76,4 @@ def _answers(source: str, series: Sequence[Series]) -> Series | None:
     at = tuple(at_ns for at_ns, _ in apart)
     times = tuple(took_ns for _, took_ns in apart)
     by_time = sorted(missed, key=lambda one: one.at_ns)[:MOST_MISSED]
-    return Series(ANSWERS, source, "answer time", "ns", at, times, took_ns=times, missed=tuple(by_time))
+    return Series(ANSWERS, source, ANSWER_TIME, "ns", at, times, took_ns=times, missed=tuple(by_time))

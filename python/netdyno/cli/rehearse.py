@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from netdyno.errors import NetdynoError
+from netdyno.errors import NetdynoError, names
 
 if TYPE_CHECKING:
     from netdyno.plan import Plan
@@ -58,8 +58,10 @@ def rehearsal(loaded: Plan) -> Iterator[Plan]:
             ssh = {"port": door.port, "known_hosts": str(known_hosts)}
             access = {"host": LOOPBACK, "user": USER, "ssh": ssh}
             kind = loaded.lab.kind if KINDS[loaded.lab.kind].emulated else stand_in.kind
-            text, left_out, later = rehearsed(loaded, {"kind": kind, **access})
-            without = f"; without {_in_a_row(left_out)}" if left_out else ""
+            text, left_out, later = rehearsed(
+                loaded, {"kind": kind, **access}, has_routing=stand_in.has_routing
+            )
+            without = f"; without {names(left_out)}" if left_out else ""
             click.echo(
                 f"rehearsal: `{kind}` on this machine stands in for the device; its command line is like that"
                 f" of {DRIVERS[driver].title}{without}",
@@ -83,9 +85,3 @@ def _environment(own: Mapping[str, str]) -> Iterator[None]:
         for name in own:
             os.environ.pop(name)
         os.environ.update({name: before[name] for name in own if name in before})
-
-
-def _in_a_row(fields: Sequence[str]) -> str:
-    """Names of fields as a sentence has them: `snmp`, `routing` and `watch`."""
-    *first, last = (f"`{one}`" for one in fields)
-    return f"{', '.join(first)} and {last}" if first else last

@@ -45,7 +45,7 @@ class Kind(ABC):
     links: range = TWO_LINKS
     takes_driver: bool = False
     has_speakers: bool = False
-    """Whether the tester can be its routing neighbour."""
+    """Whether the tester can be its routing neighbour; an emulated one is asked for others, by its driver."""
     driver: Driver = NO_DRIVER
     """How the device is reached beside the traffic."""
     reached: Reached = field(default_factory=Reached)
@@ -114,7 +114,10 @@ class Kind(ABC):
         """The same kind, with this driver; the settings of its configuration are the device's."""
         taken = tuple(name for name in driver.list_settings(reached) if name not in self.settings)
         settings = {**self.settings, **dict.fromkeys(taken, ())}
-        return replace(self, driver=driver, reached=reached, taken=taken, settings=settings)
+        speak = self.has_speakers or self.emulated
+        return replace(
+            self, driver=driver, reached=reached, taken=taken, settings=settings, has_speakers=speak
+        )
 
     def list_watched(self, settings: Mapping[str, str]) -> tuple[str, ...]:
         """Names that pings can have in place of addresses, of a device of these settings."""

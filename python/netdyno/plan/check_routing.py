@@ -41,6 +41,9 @@ def routing_neighbours(source: Source, lab: Lab, kind: Kind, axes: Axes, *, has_
                 f"`linux/router` and `external` have them; or {_LEAVE}",
                 code="unsupported",
             )
+        elif kind.emulated:
+            # Who stands in for the device has neighbours of its own.
+            continue
         elif link.backend.kind not in KERNEL:
             source.report_key(
                 at,
@@ -62,7 +65,7 @@ def routing_neighbours(source: Source, lab: Lab, kind: Kind, axes: Axes, *, has_
         _next_hops(source, lab.links)
     if len(source.errors) > sound:
         lab = replace(lab, links=tuple(replace(link, speaker=None) for link in lab.links))
-    if kind.has_speakers and kind.configured:
+    if kind.has_speakers and kind.configured and not kind.emulated:
         _daemon(source, lab, axes, ("lab", "links", places[0], "routing"))
     _axes(source, axes, announced)
     return lab

@@ -50,11 +50,14 @@ def watch(
     )
     if kind is None or lab is None:
         return found
-    if kind.emulated:
+    driver = tables.drivers[lab.driver] if lab.driver else None
+    if kind.emulated and (found.pings or driver is None):
         source.report_key(
-            (AT,),
-            f"`{kind.name}` runs in virtual time, and watches need real time",
-            "leave `watch` out, or take a `linux/...` or an external device",
+            (AT, "ping") if driver is not None else (AT,),
+            f"`{kind.name}` runs in virtual time, and {'pings' if driver else 'watches'} need real time",
+            "leave `ping` out"
+            if driver
+            else "leave `watch` out, or take a `linux/...` or an external device",
             code="unsupported",
         )
         return found
@@ -62,8 +65,8 @@ def watch(
     for place, ping in enumerate(found.pings):
         _ping(source, (AT, "ping", place), ping, kind, settings)
     _twice(source, found.pings)
-    driver = tables.drivers[lab.driver] if lab.driver else None
-    can_ask = (driver is not None and driver.has_adjacencies) or any(link.speaker for link in lab.links)
+    has_speakers = not kind.emulated and any(link.speaker for link in lab.links)
+    can_ask = (driver is not None and driver.has_adjacencies) or has_speakers
     if found.adjacencies and not can_ask and not all(map(kind.has_adjacencies, settings)):
         source.report(
             (AT, "adjacencies"),

@@ -490,7 +490,9 @@ def _behind(wiring: Wiring) -> Iterator[Behind]:
         if bgp is None:
             yield Behind(port.name, len(own), like)
             continue
-        yield Behind(port.name, len(own), like, count_announced(bgp), bgp.withdraw)
+        # Of an emulated device a stand-in says what it learned: nothing is announced or withdrawn.
+        withdrawn = 0 if wiring.clock == "virtual" else bgp.withdraw
+        yield Behind(port.name, len(own), like, count_announced(bgp), withdrawn)
 
 
 def _count_prefixes(wiring: Wiring, sent: Sequence[Stream]) -> tuple[int, ...]:

@@ -20,10 +20,12 @@ NOT_THERE = ("snmp", "api")
 """Ways to read a device that a stand-in has not."""
 
 
-def rehearsed(read: Plan, changes: Mapping[str, Any]) -> tuple[str, list[str], list[str]]:
+def rehearsed(
+    read: Plan, changes: Mapping[str, Any], *, has_routing: bool
+) -> tuple[str, list[str], list[str]]:
     """The plan's text, with its lab written out; what of it is left out; and what is to be put into it still.
 
-    changes: what the device's node has instead.
+    changes: what the device's node has instead. has_routing: the stand-in has a table and neighbours.
     """
     yaml = YAML()
     yaml.preserve_quotes = True
@@ -47,14 +49,17 @@ def rehearsed(read: Plan, changes: Mapping[str, Any]) -> tuple[str, list[str], l
         for key in NOT_THERE if name == device else OF_THE_TESTER:
             if node.pop(key, None) is not None and name == device:
                 left_out.append(key)
-    speakers = [link.pop("routing", None) for link in plan["lab"]["links"]]
+    speakers = [] if has_routing else [link.pop("routing", None) for link in plan["lab"]["links"]]
     if any(one is not None for one in speakers):
         left_out.append("routing")
     for link in plan["lab"]["links"]:
         for key in OF_A_LINK:
             link.pop(key, None)
-    if plan.pop("watch", None) is not None:
-        left_out.append("watch")
+    watch = plan.get("watch", {})
+    lacking = [key for key in ("ping", *([] if has_routing else ["adjacencies"])) if watch.pop(key, None)]
+    if lacking and not watch:
+        plan.pop("watch")
+    left_out += lacking if watch else ["watch"] if lacking else []
     nodes[device].update(changes)
     made = io.StringIO()
     yaml.dump(plan, made)

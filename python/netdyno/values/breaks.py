@@ -18,6 +18,8 @@ ADJACENCY = "adjacency"
 """Source of series of adjacencies: 1 up, 0 down."""
 ANSWERS = "command line"
 """Source of series of the time that a command line took to answer, ns."""
+ANSWER_TIME = "answer time"
+"""Their name."""
 
 WATCH_BREAKS = ValueKind(
     "watch breaks",

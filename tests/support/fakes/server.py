@@ -131,7 +131,8 @@ def serve(boxes: Callable[[], Box | Terminal], **options: object) -> Iterator[Se
         except (asyncssh.Error, OSError, ConnectionError):
             pass
         finally:
-            with suppress(asyncssh.Error, OSError):
+            # One that was silent until the server ended has no loop any more.
+            with suppress(asyncssh.Error, OSError, RuntimeError):
                 process.exit(0)
 
     key = asyncssh.generate_private_key("ssh-ed25519")

@@ -97,6 +97,9 @@ class Emulated(Kind):
         notes = () if befalls is None else (DeviceSetTo(((incidents.SETTING, befalls),)),)
         return replace(
             wired,
+            ports=tuple(
+                replace(port, speaker=link.speaker) for port, link in zip(wired.ports, links, strict=True)
+            ),
             settings=dict(settings),
             incidents=happens,
             notes=(*wired.notes, *notes),

@@ -102,7 +102,7 @@ class CliLive(Live):
         told = json.dumps(
             {"at_ns": at_ns, "mean_bytes": mean_bytes, "devices": list(counters)}, separators=(",", ":")
         )
-        self.session.ask(f"{self.system.shell.comment} {INSTANT} {told}")
+        self.session.ask(f"{self.system.shell.comment} {INSTANT} {told}", WITHIN_S)
         return True
 
     def instruments(self) -> tuple[Instrument, ...]:

@@ -20,6 +20,9 @@ from netdyno.devices.wiring import LabError
 LONGEST = 8 * 2**20
 """Characters of one answer; a large running configuration has some hundred thousand."""
 LOGIN_S = 60.0
+LOGIN_AGAIN_S = 10.0
+"""After a session that was lost: a question with a deadline does not wait for a device that is too busy for
+logins, or as long as its own."""
 FIRST_S = 15.0
 """Longest time until the first exchange after it, s."""
 PROMPT_TAIL = 120
@@ -51,6 +54,7 @@ class Session:
         self.host_key = ""
         """Fingerprint of the device's host key, from the login on."""
         self._prompt_end = ""
+        self._was_open = False
         self._lock = RLock()
         self._refused = [re.compile(pattern, re.MULTILINE) for pattern in shell.refused]
 
@@ -60,14 +64,15 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def open(self) -> None:
+    def open(self, within_s: float = LOGIN_S) -> None:
         """Logs in, if it is not. Raises LabError as `login`."""
         with self._lock:
             if self._connection is not None and not _is_alive(self._connection):
                 # A device ends a session that was idle for some minutes.
                 self.close()
             if self._connection is None:
-                self._connection = _login_in_time(self.access, self.shell)
+                self._connection = _login_in_time(self.access, self.shell, within_s)
+                self._was_open = True
                 self.host_key = _fingerprint(self._connection)
                 # What a slow device still prints of the login would be the begin of its first answer.
                 self._exchange("", time.monotonic() + FIRST_S)
@@ -97,7 +102,7 @@ class Session:
         Raises LabError: `device-silent`, `session-lost`, `command-refused`, `too-long`, or as `login`.
         """
         with self._lock:
-            self.open()
+            self.open(min(max(within_s, LOGIN_AGAIN_S), LOGIN_S) if self._was_open else LOGIN_S)
             said = self._exchange(command, time.monotonic() + within_s)
         # A banner or a description further on may read like an error.
         self._check(_head(said, self.shell, 1 if command == self.shell.running else HEAD_LINES), command)
@@ -276,8 +281,8 @@ class Session:
         )
 
 
-def _login_in_time(access: Access, shell: Shell) -> Any:
-    """An open connection. Raises LabError as `login`, and `device-silent` after `LOGIN_S`.
+def _login_in_time(access: Access, shell: Shell, within_s: float) -> Any:
+    """An open connection. Raises LabError as `login`, and `device-silent` after so long.
 
     In a thread of its own: the library has no deadline for a device that prints on and on.
     """
@@ -299,12 +304,12 @@ def _login_in_time(access: Access, shell: Shell) -> Any:
 
     Thread(target=work, name=f"login {access.name}", daemon=True).start()
     try:
-        return done.result(LOGIN_S)
+        return done.result(within_s)
     except TimeoutError:
         if not done.cancel():
             return done.result()
         raise LabError(
-            f"the device `{access.name}` did not finish the login within {LOGIN_S:.0f} s",
+            f"the device `{access.name}` did not finish the login within {within_s:.0f} s",
             "log in to it by hand and see what it prints",
             code="device-silent",
         ) from None

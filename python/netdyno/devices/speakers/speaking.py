@@ -146,6 +146,11 @@ def speaking(live: Live, tell: Callable[[str], None]) -> Iterator[Speaking]:
     if not any(port.speaker for port in wiring.ports):
         yield Speaking(wiring)
         return
+    if wiring.clock == "virtual":
+        # Who answers as the device has neighbours and a table of its own.
+        count = live.count_routes
+        yield Speaking(wiring, instruments=() if count() is None else (_RoutesInstrument(count),))
+        return
     with ExitStack() as within:
         running = tuple(
             within.enter_context(_speaker(number, port, _interface(wiring, number)))

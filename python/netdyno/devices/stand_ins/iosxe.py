@@ -25,4 +25,5 @@ STAND_IN = StandIn(
     "emulated/router",
     ("GigabitEthernet0/0/0", "GigabitEthernet0/0/1"),
     opens(MODEL, "xe", DRIVER),
+    has_routing=True,
 )

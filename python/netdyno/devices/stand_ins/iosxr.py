@@ -130,4 +130,4 @@ def opens(chassis: Chassis, folder: Path) -> Opened:
     return Opened(chassis, device, lambda: Session(chassis))
 
 
-STAND_IN = StandIn("cisco_iosxr", "emulated/asr9006", PORTS, opens)
+STAND_IN = StandIn("cisco_iosxr", "emulated/asr9006", PORTS, opens, has_routing=True)

@@ -63,7 +63,7 @@ class Routing:
         self.routes = wanted.get("routes", self.routes)
         self.routes_ipv6 = wanted.get("routes_ipv6", self.routes_ipv6)
         self.lost = lost
-        if silent_s:
+        if "silent_s" in wanted:
             self._silent_until = time.monotonic() + silent_s
         return ""
 
@@ -168,11 +168,13 @@ def _xe_routes(routing: Routing) -> str:
         (name, count // 20, count - count // 20, 0, 96 * count, 288 * count)
         for name, count in routing.sources(4)
     ]
-    total = ("Total", *(sum(int(one[place]) for one in rows) for place in range(1, 6)))
     head = ("Route Source", "Networks", "Subnets", "Replicates", "Overhead", "Memory (bytes)")
     begin = "IP routing table name is default (0x0)\nIP routing table maximum-paths is 32\n"
     text = "".join(row(*one) for one in (head, *rows))
     kinds = f"  External: 0 Internal: {rows[-1][1] + rows[-1][2]} Local: 0\n"
+    networks, routes = sum(one[1] for one in rows), sum(count for _, count in routing.sources(4))
+    # Networks that have subnets count as networks.
+    total = ("Total", networks + 9240, routes - networks, 0, 96 * routes, 288 * routes)
     return f"{begin}{text}{kinds}internal        9240{'':>44}40212480\n{row(*total)}"
 
 

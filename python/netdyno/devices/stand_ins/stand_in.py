@@ -57,3 +57,5 @@ class StandIn:
     kind: str
     ports: tuple[str, ...]
     opens: Callable[[Chassis, Path], Opened]
+    has_routing: bool = False
+    """Whether it has a routing table and neighbours."""

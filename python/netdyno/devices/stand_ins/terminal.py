@@ -101,8 +101,9 @@ class Terminal:
                 await wire.put(wire.prompts(self.prompt))
 
     async def _be_silent(self) -> None:
+        # It may end sooner than it was to.
         while (left_s := self.silent_s) > 0:
-            await asyncio.sleep(left_s)
+            await asyncio.sleep(min(left_s, 0.1))
 
     async def _paged(self, wire: Wire, echo: str, answer: str, page: int, held: bytes) -> bytes:
         """Prints an answer a page at a time, each begun by a key."""
