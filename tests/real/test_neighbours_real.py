@@ -13,15 +13,15 @@ from pathlib import Path
 
 import frr
 import pytest
-from netdyno.devices.linux import bird, links, namespaces
+from netdyno.devices.linux import bird
 from netdyno.devices.linux import device as dut
-from netdyno.devices.linux.forwarding import Router, set_up
 from netdyno.devices.own_router import ROUTERS
 from netdyno.devices.own_router.neighbours import PASSWORD
 from netdyno.devices.speakers.speaking import speaking
 from netdyno.devices.watches.bird import command
 from netdyno.plan import Plan, parse
 from netdyno.plan.device_neighbours import neighbour_lines
+from own_router import own_router
 from test_labs import needs_root
 from test_new_real import enter
 
@@ -68,13 +68,7 @@ protocol kernel { ipv6 { export where source ~ [RTS_OSPF, RTS_BGP]; }; }
 @pytest.fixture
 def router() -> Iterator[dut.Device]:
     """A router on interfaces `west` and `east` of this machine, with an IPv6 address at `east`."""
-    with ExitStack() as within:
-        within.enter_context(namespaces.tester_namespace())
-        found = within.enter_context(dut.device_namespace())
-        for port, name in enumerate(("west", "east")):
-            links.ip(f"link add {name} type veth peer name d{port} netns {found.pid}")
-            links.ip(f"link set {name} up")
-        set_up(found, Router(), 2)
+    with own_router() as found:
         for scope in ("all", "d1"):
             found.do(f"echo 0 > /proc/sys/net/ipv6/conf/{scope}/disable_ipv6")
         found.do(f"ip address add {OWN_IPV6} dev d1 nodad")

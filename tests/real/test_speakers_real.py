@@ -9,7 +9,7 @@ import shutil
 import socket
 import struct
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import frr
@@ -18,9 +18,8 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import addresses
-from netdyno.devices.linux import ROUTER, bird, links, namespaces
+from netdyno.devices.linux import ROUTER, bird, namespaces
 from netdyno.devices.linux import device as dut
-from netdyno.devices.linux.forwarding import Router, set_up
 from netdyno.devices.live import Live
 from netdyno.devices.reasons import RoutesAnnounced
 from netdyno.devices.speakers import speaking
@@ -28,6 +27,7 @@ from netdyno.plan import Plan, parse
 from netdyno.store import open_run
 from netdyno.values.load import Event
 from netdyno.values.records import StoredCase
+from own_router import own_router
 from test_labs import needs_root
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
@@ -194,14 +194,7 @@ def settled(live: Live, wanted: int) -> int:
 
 @pytest.fixture
 def router() -> Iterator[dut.Device]:
-    """A router on interfaces `west` and `east` of this machine, as somebody else's would be."""
-    with ExitStack() as within:
-        within.enter_context(namespaces.tester_namespace())
-        found = within.enter_context(dut.device_namespace())
-        for port, name in enumerate(("west", "east")):
-            links.ip(f"link add {name} type veth peer name d{port} netns {found.pid}")
-            links.ip(f"link set {name} up")
-        set_up(found, Router(), 2)
+    with own_router() as found:
         yield found
 
 

@@ -14,6 +14,7 @@ from netdyno.store.codec import decode_reason
 from netdyno.values.breaks import ADJACENCY, ANSWERS, PING, WATCH_BREAKS
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import Health
+from netdyno.values.load import Event, Happened
 from netdyno.values.outcome import FrameCounts, Outcome
 from netdyno.values.reason import encode
 from netdyno.values.series import Missed, Series
@@ -84,6 +85,30 @@ def test_break_that_goes_on_in_the_next_trial_is_one() -> None:
     assert value.number == 2
     assert [one.trial for one in breaks_of(found, (0, 1))] == [1]
     assert [one.trial for one in breaks_of(found, (1,))] == [2], "it was broken in that trial, too"
+
+
+def test_watch_that_a_link_cut_on_request_took_down_did_not_break() -> None:
+    """It is down until the next trial; there it breaks once by itself."""
+    cut = Happened(Event(500 * MS, "link-down", "a"), 500 * MS, 510 * MS)
+    trials = {0: replace(outcome(polls(1, 0)), happened=(cut,)), 1: outcome(polls(0, 1, 0))}
+    found = breaks_in(trials, None)
+    assert [(one.is_asked, one.is_continued) for one in found] == [
+        (True, False),
+        (False, True),
+        (False, False),
+    ]
+    result = with_watches(RESULT, trials, None)
+    value = result.value("watch breaks", "sum")
+    assert value is not None
+    assert value.number == 1
+    assert [row[2] for row in result.tables[0].rows] == ["cut", "still down", "broke"]
+    assert [one.trial for one in breaks_of(found, (0, 1))] == [2]
+
+
+def test_watch_that_broke_before_a_link_was_cut_broke() -> None:
+    cut = Happened(Event(1500 * MS, "link-down", "a"), 1500 * MS, 1510 * MS)
+    found = breaks_in({0: replace(outcome(polls(1, 0, 0)), happened=(cut,))}, None)
+    assert [one.is_asked for one in found] == [False]
 
 
 def test_verdict_keeps_limit_and_reason_and_has_the_breaks() -> None:

@@ -56,7 +56,9 @@ def watching(live: Live, watch: Watch | None, speakers: Speaking | None = None) 
         if adjacencies is not None:
             found.append(adjacencies)
         if speakers is not None:
-            found += (*(speakers.watches if watch.adjacencies else ()), *speakers.instruments)
+            # Who has neighbours beside the tester is asked for all of them; each is watched at one end.
+            own = speakers.watches if watch.adjacencies and adjacencies is None else ()
+            found += (*own, *speakers.instruments)
         answering = (one.name for one in live.instruments() if isinstance(one, CliInstrument))
         yield Watching(tuple(found), frozenset(answering if watch.cli_ns is not None else ()))
 

@@ -31,6 +31,8 @@ class WatchBroke(Reason, code="watch-broke"):
     trial: int
     is_continued: bool = False
     """Whether it began in an earlier trial, and is no break of its own."""
+    is_asked: bool = False
+    """Whether it began after the device was asked to take a link down or to reset, and is no break either."""
 
     @property
     def watch(self) -> str:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from netdyno.values.breaks import WATCH_BREAKS, Break, find_breaks, is_watch
 from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.load import EventKind
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.records import StoredCase, StoredVerdict
@@ -35,7 +36,10 @@ CAPTION = (
     "Times count from the begin of the trial's traffic. A break begins between `last good` and `first bad`,"
     " and ends between `last bad` and `good again`. Lost are pings, polls or answers."
 )
-HELD, BROKE = "held", "broke"
+HELD, BROKE, ASKED, STILL = "held", "broke", "cut", "still down"
+"""States of a watch in a trial. cut: after a link was taken down on request; still down: since an earlier
+trial."""
+TAKE_DOWN: frozenset[EventKind] = frozenset(("link-down", "reset"))
 MOST = 3
 """Breaks that a sentence names."""
 MOST_ROWS = 200
@@ -66,7 +70,8 @@ def with_breaks_of(case: StoredCase, verdicts: Sequence[StoredVerdict]) -> tuple
 def breaks_in(trials: Mapping[int, Outcome], longest_ns: int | None) -> tuple[WatchBroke, ...]:
     """The breaks in these trials, by their numbers from 0. longest_ns: of a command line's answer.
 
-    A watch that a trial left broken and that the next one found so broke once.
+    A watch that a trial left broken and that the next one found so broke once; one that went down after a
+    link was taken down on request did not break.
     """
     found: list[WatchBroke] = []
     open_: set[str] = set()
@@ -75,16 +80,29 @@ def breaks_in(trials: Mapping[int, Outcome], longest_ns: int | None) -> tuple[Wa
         for series in filter(is_watch, outcome.series):
             for one in find_breaks(series, longest_ns):
                 made = _reason(one, number + 1)
-                found.append(replace(made, is_continued=made.good_ns is None and made.watch in open_))
+                is_continued = made.good_ns is None and made.watch in open_
+                is_asked = not is_continued and _is_asked(outcome, made.bad_ns)
+                found.append(replace(made, is_continued=is_continued, is_asked=is_asked))
                 if made.back_ns is None:
                     left.add(made.watch)
         open_ = left
     return tuple(found)
 
 
+def _is_asked(outcome: Outcome, bad_ns: int) -> bool:
+    """Whether the device was asked for something before that takes a link down."""
+    return any(one.event.kind in TAKE_DOWN and one.from_ns <= bad_ns for one in outcome.happened)
+
+
 def breaks_of(found: Sequence[WatchBroke], trials: Sequence[int]) -> tuple[WatchBroke, ...]:
-    """Those of some trials, numbers from 0. A continued one counts if none of its watch began there."""
-    own = [one for one in found if one.trial - 1 in trials]
+    """Those of some trials, numbers from 0. A continued one counts if none of its watch began there, and it
+    was not asked for."""
+    asked = {one.watch for one in found if one.is_asked}
+    own = [
+        one
+        for one in found
+        if one.trial - 1 in trials and not one.is_asked and not (one.is_continued and one.watch in asked)
+    ]
     begun = {one.watch for one in own if not one.is_continued}
     return tuple(one for one in own if not (one.is_continued and one.watch in begun))
 
@@ -100,12 +118,13 @@ def with_watches(result: Result, trials: Mapping[int, Outcome], longest_ns: int 
     if not watches:
         return result
     every = breaks_in(trials, longest_ns)
-    found = tuple(one for one in every if not one.is_continued)
+    found = tuple(one for one in every if not (one.is_continued or one.is_asked))
+    down = {one.watch for one in every}
     broken = dict.fromkeys(one.watch for one in found)
     note: Reason = WatchesHeld(len(watches))
     if found:
         note = WatchesLost(len(watches), len(broken), found[:MOST], max(len(found) - MOST, 0))
-    rows = [*(_row(one) for one in every), *(_held(watch) for watch in watches if watch not in broken)]
+    rows = [*(_row(one) for one in every), *(_held(watch) for watch in watches if watch not in down)]
     value = Value(WATCH_BREAKS, "sum", Fraction(len(found)))
     return replace(
         result,
@@ -142,7 +161,8 @@ def _reason(found: Break, trial: int) -> WatchBroke:
 def _row(found: WatchBroke) -> tuple[Cell, ...]:
     times = (found.good_ns, found.bad_ns, found.still_bad_ns, found.back_ns)
     at = (None if one is None else Fraction(one) for one in times)
-    return (found.watch, Fraction(found.trial), BROKE, *at, Fraction(found.missed))
+    state = ASKED if found.is_asked else STILL if found.is_continued else BROKE
+    return (found.watch, Fraction(found.trial), state, *at, Fraction(found.missed))
 
 
 def _held(watch: str) -> tuple[Cell, ...]:

@@ -65,8 +65,9 @@ class Converged:
     """The convergence times of the prefixes of a stream.
 
     times_ns: of those that converged, sorted. late: how many had not when traffic ended. left_out: how many
-    the event did not find as they were to be: forwarded, or before an announcement not. resolution_ns: one
-    frame of a flow, or how late the tester sent. lost_before: frames lost before the event.
+    had nothing to converge: not forwarded before the event, or before an announcement forwarded already.
+    resolution_ns: one frame of a flow, or how late the tester sent. lost_before: frames lost before the
+    event.
     """
 
     times_ns: tuple[Fraction, ...]
@@ -130,7 +131,7 @@ _Found: TypeAlias = Fraction | str
 
 
 def _find_time(kind: EventKind, flows: FlowCounts, flow: int, sent: Sent) -> _Found:
-    """The time of a prefix, ns; `late`: it did not converge; `left out`: it was not as it was to be."""
+    """The time of a prefix, ns; `late`: it did not converge; `left out`: it had nothing to."""
     before, last_ns = sent.count_before(flow), flows.last_ns[flow]
     is_forwarded = last_ns >= sent.tail_ns
     here, elsewhere = flows.received[flow], flows.elsewhere[flow]

@@ -60,7 +60,7 @@ class PrefixesLeftOut(Reason, code="prefixes-left-out"):
 
 
 class NoPrefixMeasured(Reason, code="no-prefix-measured"):
-    """No prefix was as it was to be when the event came."""
+    """No prefix was in the state that the event changes: forwarded, or before an announcement not."""
 
     says = "no prefix was forwarded as expected before the event"
 

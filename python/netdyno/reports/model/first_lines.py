@@ -16,7 +16,7 @@ from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import classes, vlans
 from netdyno.values import number as printed
 from netdyno.verdict.watch_reasons import TABLE
-from netdyno.verdict.watched import BROKE, COLUMNS
+from netdyno.verdict.watched import ASKED, BROKE, COLUMNS
 
 Rows: TypeAlias = Sequence[Record]
 
@@ -96,13 +96,16 @@ def routing_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, .
 
 
 def watch_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:
-    """`case, OSPF neighbour 192.0.2.1: broke twice, first by 1.20 s`, then those that held in all cases.
+    """`case, OSPF neighbour 192.0.2.1: broke twice, first by 1.20 s`, then those that held in all cases, and
+    those that only a cut took down.
 
     name: as of `class_lines`.
     """
     watched = {case.name: _group_rows(case, TABLE, COLUMNS[0].name) for case in run.cases}
     broken = {watch for of in watched.values() for watch, rows in of.items() if _breaks(rows)}
-    held = dict.fromkeys(watch for of in watched.values() for watch in of if watch not in broken)
+    whole = dict.fromkeys(watch for of in watched.values() for watch in of if watch not in broken)
+    cut = [watch for watch in whole if any(_is_cut(of.get(watch, ())) for of in watched.values())]
+    held = [watch for watch in whole if watch not in cut]
 
     def of_case(case: CaseView) -> Iterator[str]:
         for watch, rows in watched[case.name].items():
@@ -110,9 +113,18 @@ def watch_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...
                 times = "once" if len(found) == 1 else f"{len(found)} times, first"
                 yield f"{watch}: broke {times} by {printed.duration(found[0])}"
 
-    more = len(held) - MOST_HELD
-    names = ", ".join(list(held)[:MOST_HELD]) + (f" and {more} more" if more > 0 else "")
-    return (*_lines(run, name, of_case, MOST_WATCHES), *((f"held: {names}",) if held else ()))
+    named = (("held", held), ("down only while a link was cut on request", cut))
+    of_all = (f"{what}: {_name_first(those)}" for what, those in named if those)
+    return (*_lines(run, name, of_case, MOST_WATCHES), *of_all)
+
+
+def _name_first(watches: Sequence[str]) -> str:
+    more = len(watches) - MOST_HELD
+    return ", ".join(watches[:MOST_HELD]) + (f" and {more} more" if more > 0 else "")
+
+
+def _is_cut(rows: Rows) -> bool:
+    return any(row["state"] == ASKED for row in rows)
 
 
 def _breaks(rows: Rows) -> list[Fraction]:

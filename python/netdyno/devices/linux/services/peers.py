@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 
 from netdyno.devices import addresses, secrets
 from netdyno.devices.linux import device as dut
@@ -12,9 +11,6 @@ from netdyno.devices.linux.bird import IS_UP, run_bird
 from netdyno.devices.linux.frr import run_frr
 from netdyno.devices.linux.services.service import Installed, Lab
 from netdyno.devices.peering import Ospf, Speaker
-from netdyno.devices.watches import frr
-from netdyno.devices.watches.adjacency import AdjacencyInstrument
-from netdyno.devices.watches.bird import COMMANDS, ask_bird
 from netdyno.devices.wiring import WiredPort
 
 # Its kernel is read once: what changes there it changed itself, and to read a full table takes half a minute.
@@ -37,16 +33,14 @@ def install(lab: Lab, name: str) -> AbstractContextManager[Installed]:
 def _bird(lab: Lab) -> Iterator[Installed]:
     _give_ipv6(lab)
     with run_bird(lab.device, configure_bird(lab), IS_UP) as daemon:
-        ask = partial(ask_bird, daemon.control)
-        yield Installed((daemon,), adjacencies=AdjacencyInstrument(ask, "; ".join(COMMANDS)))
+        yield Installed((daemon,))
 
 
 @contextmanager
 def _frr(lab: Lab) -> Iterator[Installed]:
     _give_ipv6(lab)
-    with run_frr(lab.device, configure_frr(lab)) as running:
-        asked = "; ".join((frr.OSPF, frr.BGP))
-        yield Installed(running.daemons, adjacencies=AdjacencyInstrument(running.adjacencies, asked, 3.0))
+    with run_frr(lab.device, configure_frr(lab)) as daemons:
+        yield Installed(daemons)
 
 
 _DAEMONS = {"bird": _bird, "frr": _frr}

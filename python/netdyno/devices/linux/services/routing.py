@@ -96,7 +96,7 @@ class Routing(Service):
         return (*self.programs, VTYSH) if settings.get(self.setting) == routing.FRR else self.programs
 
     def has_adjacencies(self, settings: Mapping[str, str]) -> bool:
-        return settings.get(self.setting) in (*routing.WITH_NEIGHBOUR, *routing.WITH_SPEAKERS)
+        return settings.get(self.setting) in routing.WITH_NEIGHBOUR
 
 
 SERVICE = Routing(

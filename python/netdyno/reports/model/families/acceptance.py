@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from netdyno.errors import counted
 from netdyno.reports.model.answer import capital
 from netdyno.reports.model.shown import Family, Number, Record, Shown, records
 from netdyno.reports.model.table import small_table
@@ -51,8 +50,9 @@ def show(run: RunView) -> Shown:
 
 
 def _row(of: str, one: Record) -> tuple[str, ...]:
-    at = one["at"]
-    when = f"{one['trial']}, {printed.duration(at)}" if isinstance(at, Fraction) else str(one["trial"] or "")
+    at, when = one["at"], str(one["trial"] or "")
+    if isinstance(at, Fraction):
+        when = f"{when}, {printed.duration(at)}" if at >= 0 else f"before {when}"
     return (
         f"{of}{one['criterion']}",
         WORDS.get(str(one["result"]), str(one["result"])),
@@ -78,8 +78,8 @@ def _list_times(run: RunView) -> Iterator[Number]:
         prefixes = sum((one["prefixes"] for one in own if isinstance(one["prefixes"], Fraction)), Fraction(0))
         if len(last) < len(own) or not resolution:
             continue
-        of = counted(int(prefixes), "prefix").replace("prefixs", "prefixes")
-        beside = f"last of {of}, +- {printed.duration(max(resolution))}"
+        of = "1 prefix" if prefixes == 1 else f"last of {int(prefixes):,} prefixes"
+        beside = f"{of}, +- {printed.duration(max(resolution))}"
         yield Number(capital(f"{event}, convergence"), printed.duration(max(last)), beside)
 
 
