@@ -22,6 +22,7 @@ from netdyno.values.breaks import ANSWER_TIME, ANSWERS
 from netdyno.values.outcome import Outcome
 from netdyno.values.sample import Absent, Sample
 
+NOTHING_WATCHED = Watching()
 PERIOD_S = 1
 """Time between two readings, s, of a plan at its full length."""
 LEAST_NS = 1_000_000
@@ -41,7 +42,12 @@ def with_readings_asked(wiring: Wiring, scale: Fraction) -> Wiring:
 
 
 def with_instants(
-    live: Live, outcome: Outcome, scale: Fraction, watching: Watching, *, is_strict: bool
+    live: Live,
+    outcome: Outcome,
+    scale: Fraction,
+    watching: Watching = NOTHING_WATCHED,
+    *,
+    is_strict: bool = True,
 ) -> Outcome:
     """The outcome with what the instruments read at each time.
 
