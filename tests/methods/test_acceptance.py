@@ -237,6 +237,26 @@ def test_prefixes_that_do_not_converge_fail_and_give_a_lower_bound() -> None:
     assert value(result, "criteria failed").number == 1
 
 
+def test_prefix_that_a_cut_left_unreached_is_late_whatever_it_lost_before() -> None:
+    """Some of its frames before the cut were lost, too: it has not converged for all that."""
+
+    class Lossy(Router):
+        def changes(self, trial: Trial, outcome: Outcome) -> Outcome:
+            found = super().changes(trial, outcome)
+            (stream,) = found.streams
+            flows = stream.by_flow
+            assert flows is not None
+            flows = replace(flows, received=(*flows.received[:-1], max(flows.received[-1] - 17, 0)))
+            lossy = replace(stream, by_flow=flows)
+            return replace(found, counts=replace(found.counts, streams=(lossy,)))
+
+    after = {**AFTER, "link-down": [100 * MS] * 9 + [None]}
+    result, _ = accept(Lossy(after=after), cut="east")
+    (row,) = (one for one in table(result, "Convergence") if one["event"] == "cut")
+    assert (row["prefixes"], row["not converged"]) == (10, 1)
+    assert verdicts(result)["cut"] == "fail"
+
+
 @pytest.mark.parametrize(("limit", "verdict"), [("1.02s", "pass"), ("1s", "not known"), ("980ms", "fail")])
 def test_limit_of_convergence_within_its_resolution_is_unknown(limit: str, verdict: str) -> None:
     result, _ = accept(GOOD, convergence=limit)

@@ -150,9 +150,10 @@ class VethPairs(Reason, code="veth-pairs"):
 
 
 class RoutesAnnounced(Reason, code="routes-announced"):
-    """The table that a speaker of the tester announced. took_ns: from the first session to the last route in
-    the device. held: routes that the device counts, its own among them; None: nobody can count them. Of the
-    speaker's program and of those of the device, if it is on this machine: processor time and memory."""
+    """The table that a speaker of the tester announced. took_ns: from the begin of all sessions to the
+    last route in the device. held: routes that the device counts, its own among them; None: nobody can count
+    them. Of the speaker's program and of those of the device, if it is on this machine: processor time and
+    memory."""
 
     port: str
     routes: int

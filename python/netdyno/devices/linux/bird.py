@@ -26,6 +26,7 @@ def run_bird(
     """
     bird, control = dut.tool(BIRD), dut.tool(BIRDC)
     command = f"{bird} -f -c {{folder}}/conf -s {{folder}}/{daemon.CONTROL}"
-    asked = f"{control} -s {{folder}}/{daemon.CONTROL} {ready}"
+    # It takes the question when its table is read; the shell is not to wait for that.
+    asked = f"timeout 1 {control} -s {{folder}}/{daemon.CONTROL} {ready}"
     with daemon.run_daemon(device, "bird", command, configuration, asked, within_s, owner) as found:
         yield found

@@ -9,6 +9,7 @@ from netdyno.devices.peering import Bgp, Ospf, Speaker
 TABLES = ("table4", "withdrawn4", "table6")
 """Static protocols that hold the table: `withdrawn4` is the part that can be withdrawn at once."""
 WITHDRAWN = TABLES[1]
+SESSION = "bgp1"
 HOLD_S = 90
 """RFC 4271 section 10 suggests it; the device may ask for less."""
 
@@ -61,7 +62,8 @@ def _ospf(ospf: Ospf, interfaces: tuple[str, ...], loopbacks: tuple[str, ...]) -
 
 def _session(bgp: Bgp, speaker: Speaker, own: str, password: str) -> Iterator[str]:
     is_direct = own == speaker.address
-    yield "protocol bgp bgp1 {"
+    # All sessions begin at once, when every speaker has read its table.
+    yield f"protocol bgp {SESSION} {{ disabled yes;"
     yield f"  local {own} as {bgp.own_as}; neighbor {bgp.peer or speaker.peers[0]} as {bgp.peer_as};"
     # Several BIRDs listen in one namespace, each at its own address.
     yield f"  {'direct' if is_direct else 'multihop'}; strict bind on;"

@@ -159,6 +159,9 @@ def speaking(live: Live, tell: Callable[[str], None]) -> Iterator[Speaking]:
         )
         begun = time.monotonic()
         for one in running:
+            if one.speaker.bgp is not None:
+                one.ask(f"enable {bird.SESSION}")
+        for one in running:
             _await_up(one, tell)
         counted = _await_table(live, running, tell)
         took_ns = round((time.monotonic() - begun) * 1e9)

@@ -105,8 +105,10 @@ def find_times(kind: EventKind, stream: StreamResult, sent: Sent, outcome: Outco
     flows = stream.by_flow
     if flows is None:
         return None
-    found = [_find_time(kind, flows, flow, sent) for flow in range(len(flows.sent))]
     late_ns = Fraction(max(outcome.health.longest_gap_ns, outcome.health.latest_departure_ns))
+    # Frames that were due before the event and left after it.
+    slack = 1 + math.ceil(late_ns / sent.period_ns)
+    found = [_find_time(kind, flows, flow, sent, slack) for flow in range(len(flows.sent))]
     return Converged(
         tuple(sorted(one for one in found if isinstance(one, Fraction))),
         found.count("late"),
@@ -130,28 +132,32 @@ def join(found: Sequence[Converged]) -> Converged:
 _Found: TypeAlias = Fraction | str
 
 
-def _find_time(kind: EventKind, flows: FlowCounts, flow: int, sent: Sent) -> _Found:
-    """The time of a prefix, ns; `late`: it did not converge; `left out`: it had nothing to."""
+def _find_time(kind: EventKind, flows: FlowCounts, flow: int, sent: Sent, slack: int) -> _Found:
+    """The time of a prefix, ns; `late`: it did not converge; `left out`: it had nothing to.
+
+    slack: frames that may be missing on either side of the event though they were due on the other.
+    """
     before, last_ns = sent.count_before(flow), flows.last_ns[flow]
-    is_forwarded = last_ns >= sent.tail_ns
     here, elsewhere = flows.received[flow], flows.elsewhere[flow]
-    if kind == "withdraw":
-        if last_ns + 2 * sent.period_ns < sent.event_ns:
+    is_forwarded = last_ns >= sent.tail_ns
+    if kind == "announce":
+        # What an announcement brings back came elsewhere before, or nowhere.
+        missing = flows.sent[flow] - here
+        if missing < before - slack:
             return "left out"
+        return _time(missing - before, sent) if is_forwarded and here else "late"
+    if not is_forwarded and last_ns + (1 + slack) * sent.period_ns < sent.event_ns:
+        return "left out"
+    if kind == "withdraw":
         if not is_forwarded:
             # The first frame that came no more was due a period behind the last one that did.
             return max(last_ns + sent.period_ns - sent.event_ns, Fraction(0))
         # Where another port has the same routes it takes over.
         return _time(flows.sent[flow] - elsewhere - before, sent) if elsewhere else "late"
-    # What an announcement brings back came elsewhere before, or nowhere.
-    missing = flows.sent[flow] - here - (0 if kind == "announce" else elsewhere)
-    if kind == "announce" and missing < before - 1:
-        return "left out"
-    if kind != "announce" and missing > flows.sent[flow] - before + 1:
-        return "left out"
-    if not is_forwarded or (kind == "announce" and not here):
+    if not is_forwarded:
         return "late"
-    return _time(missing - (before if kind == "announce" else 0), sent)
+    missing = flows.sent[flow] - here - elsewhere
+    return _time(missing, sent) if missing <= flows.sent[flow] - before + slack else "left out"
 
 
 def _time(frames: int, sent: Sent) -> Fraction:
