@@ -157,20 +157,13 @@ def speaking(live: Live, tell: Callable[[str], None]) -> Iterator[Speaking]:
             for number, port in enumerate(wiring.ports)
             if port.speaker is not None
         )
-        begun = time.monotonic()
-        for one in running:
-            if one.speaker.bgp is not None:
-                one.ask(f"enable {bird.SESSION}")
-        for one in running:
-            _await_up(one, tell)
-        counted = _await_table(live, running, tell)
-        took_ns = round((time.monotonic() - begun) * 1e9)
-        notes = tuple(
-            note
-            for one in running
-            if one.table is not None
-            for note in (_describe(live, one, counted, took_ns), *_left_out(one.port.name, one.table))
-        )
+        # Second choices come when the device has the first ones: it would go to them meanwhile.
+        backups = tuple(one for one in running if one.speaker.bgp is not None and one.speaker.bgp.is_backup)
+        firsts = tuple(one for one in running if one not in backups)
+        counted, notes = _bring_up(live, firsts or backups, tell)
+        if firsts and backups:
+            _, more = _bring_up(live, backups, tell)
+            notes += more
         ports = list(wiring.ports)
         for one in running:
             ports[one.number] = _with_next_hops(one)
@@ -178,6 +171,30 @@ def speaking(live: Live, tell: Callable[[str], None]) -> Iterator[Speaking]:
         watches = tuple(AdjacencyInstrument(one.adjacencies, "; ".join(COMMANDS)) for one in running)
         counts = () if counted is None else (_RoutesInstrument(live.count_routes),)
         yield Speaking(replace(wiring, notes=(*wiring.notes, *notes)), running, counts, watches, notes)
+
+
+def _bring_up(
+    live: Live, running: Sequence[_One], tell: Callable[[str], None]
+) -> tuple[Mapping[int, int] | None, tuple[Reason, ...]]:
+    """Begins all sessions of some speakers, until the device has their table. What it counts then, and notes.
+
+    Raises LabError.
+    """
+    begun = time.monotonic()
+    for one in running:
+        if one.speaker.bgp is not None:
+            one.ask(f"enable {bird.SESSION}")
+    for one in running:
+        _await_up(one, tell)
+    counted = _await_table(live, running, tell)
+    took_ns = round((time.monotonic() - begun) * 1e9)
+    notes = tuple(
+        note
+        for one in running
+        if one.table is not None
+        for note in (_describe(live, one, counted, took_ns), *_left_out(one.port.name, one.table))
+    )
+    return counted, notes
 
 
 def _interface(wiring: Wiring, number: int) -> str:
@@ -303,10 +320,9 @@ def _await_table(
         except LabError:
             # A device that is busy with its table may be silent for half a minute.
             counted = seen
-        if counted is None:
+        if counted is None or all(counted.get(version, 0) >= count for version, count in wanted.items()):
+            # Further sessions may still bring better ways to the same prefixes, or as good ones.
             _await_sent(running, deadline)
-            return None
-        if all(counted.get(version, 0) >= count for version, count in wanted.items()):
             return counted
         if counted != seen:
             moved, seen = time.monotonic(), counted
@@ -333,7 +349,7 @@ def _incomplete(running: Sequence[_One], seen: Mapping[int, int], wanted: Mappin
 
 
 def _await_sent(running: Sequence[_One], deadline: float) -> None:
-    """Waits until every session has sent the whole table: of a device whose table nobody can read."""
+    """Waits until every session has sent the whole table, as far as the tester's kernel knows."""
     while any(map(_has_unsent, running)) and time.monotonic() < deadline:
         time.sleep(LOOK_S)
 
