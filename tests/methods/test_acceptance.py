@@ -237,7 +237,7 @@ def test_prefixes_that_do_not_converge_fail_and_give_a_lower_bound() -> None:
     assert value(result, "criteria failed").number == 1
 
 
-def test_prefix_that_a_cut_left_unreached_is_late_whatever_it_lost_before() -> None:
+def test_prefix_that_a_cut_left_unreached_is_late_even_with_losses_before() -> None:
     """Some of its frames before the cut were lost, too: it has not converged for all that."""
 
     class Lossy(Router):
