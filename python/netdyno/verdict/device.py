@@ -16,6 +16,7 @@ from netdyno.verdict.reasons import (
     Incomplete,
     NoMoreOffered,
     NoMoreOnLine,
+    NoneFailed,
     NothingLost,
     NoValue,
 )
@@ -116,6 +117,14 @@ def find_no_loss(subject: Subject) -> Verdict | None:
     bare = any(stream.is_bare for trial in subject.evidence.trials for stream in trial.streams)
     frames = subject.value.of_frames or 0
     return Verdict("none", NothingLost(frames, subject.counts.duplicates, bare, subject.short))
+
+
+def find_none_failed(subject: Subject) -> Verdict | None:
+    """`none` on a number of failures that is none: nothing that was asked is beyond the device."""
+    value = subject.value
+    if value.kind.is_count and value.kind.better == "less" and value.number == 0:
+        return Verdict("none", NoneFailed(value.name))
+    return None
 
 
 def find_unproven_measure(subject: Subject) -> Verdict | None:

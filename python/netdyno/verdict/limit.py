@@ -20,6 +20,7 @@ from netdyno.verdict.device import (
     find_lossy_device,
     find_no_loss,
     find_no_value,
+    find_none_failed,
     find_open_end,
     find_other_group,
     find_unproven_measure,
@@ -169,6 +170,7 @@ OF_RATE: Sequence[Question] = (
 
 OF_MEASURE: Sequence[Question] = (
     *INVALID,
+    find_none_failed,
     only_if(is_short_alone, find_carrier_loss, find_pausing_device, find_other_load),
     REFUSED,
     only_if(

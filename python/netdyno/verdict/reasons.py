@@ -432,6 +432,15 @@ class NothingLost(VerdictReason, code="nothing-lost"):
         return f"Clean{where}: 0 of {counted(self.frames, 'frame')} lost{again}{below_that}{less}"
 
 
+class NoneFailed(VerdictReason, code="none-failed"):
+    """A number of failures is 0. name: what was counted."""
+
+    name: str
+
+    def say(self, where: str = "") -> str:
+        return f"No limit met{where}: {self.name} 0"
+
+
 class NoMoreOffered(VerdictReason, code="no-more-offered"):
     """Everything offered passed, or no more was lost than the goal allows: a lower bound."""
 

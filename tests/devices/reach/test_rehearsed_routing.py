@@ -65,6 +65,8 @@ def test_acceptance_on_a_stand_in_reads_its_table_and_neighbours(fridge: Fridge)
     assert code == 0, said
     (case,) = fridge.cases()
     assert set(results(case).values()) == {"pass"}
+    (failed,) = (one for one in case["values"] if one["value"] == "criteria failed")
+    assert (failed["number"], failed["limit"]) == (0, "none")
     assert len(case["trials"][0]["series"]) > UP
     up = [one["values"] for one in series_of(case, "adjacency")]
     assert len(up) == 2 * UP

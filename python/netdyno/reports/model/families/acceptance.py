@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from netdyno.reports.model.answer import capital
@@ -38,7 +38,7 @@ def show(run: RunView) -> Shown:
     beside = (failed or unknown or [f"all {criteria} criteria"])[0]
     numbers = (
         Number("Acceptance", WORDS[verdict], beside, is_missed=bool(failed)),
-        *list(_list_times(run))[:MOST_TIMES],
+        *_list_times(run),
     )
     outcomes = [(WORDS[word], why) for word, found in whys.items() for why in found]
     return Shown(
@@ -68,10 +68,11 @@ def _why(one: Record) -> str:
     return f"{one['criterion']}: {found}, asked {one['asked']}" if found else f"{one['criterion']}: unknown"
 
 
-def _list_times(run: RunView) -> Iterator[Number]:
-    """The convergence times of a run of one case."""
+def _list_times(run: RunView) -> list[Number]:
+    """The longest convergence times of a run of one case, the longest first."""
+    found: list[tuple[Fraction, Number]] = []
     if len(run.cases) != 1:
-        return
+        return []
     for event, own in _by_event(run.cases[0]).items():
         last = [time for one in own if isinstance(time := one["last"], Fraction)]
         resolution = [time for one in own if isinstance(time := one["resolution"], Fraction)]
@@ -80,7 +81,10 @@ def _list_times(run: RunView) -> Iterator[Number]:
             continue
         of = "1 prefix" if prefixes == 1 else f"last of {int(prefixes):,} prefixes"
         beside = f"{of}, +- {printed.duration(max(resolution))}"
-        yield Number(capital(f"{event}, convergence"), printed.duration(max(last)), beside)
+        number = Number(capital(f"{event}, convergence"), printed.duration(max(last)), beside)
+        found.append((max(last), number))
+    found.sort(key=lambda one: one[0], reverse=True)
+    return [number for _, number in found[:MOST_TIMES]]
 
 
 def _by_event(case: CaseView) -> dict[str, Sequence[Record]]:
