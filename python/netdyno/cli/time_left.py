@@ -10,6 +10,9 @@ from netdyno.campaign.selection import Length
 PRIOR = 4
 """Trials without a retry that are taken as seen before the first: one retry is no rate yet."""
 
+PRIOR_SHARE = 0.05
+"""How much of what is left of a run in real time is taken as seen, to last as planned."""
+
 SOON_S = 1.0
 """In virtual time nothing is said before a run has taken so long."""
 
@@ -82,7 +85,7 @@ class TimeLeft:
     def look(self, case: int, number: int, elapsed_ns: int, total_ns: int) -> None:
         """How the trial under way stands."""
         one = self._at(case)
-        if number > one.number and one.attempt_s and one.made is not None:
+        if number > one.number and one.trial_share and one.made is not None:
             self.end_attempt(case, one.number, counts=True)
         self._reach(one, number)
         # Where the number of trials is unknown, so is that of waits: shares are of the traffic alone.
@@ -108,7 +111,7 @@ class TimeLeft:
         else:
             self._spoilt_s += one.attempt_s
             one.longest_s = max(one.longest_s, one.attempt_s)
-        one.attempt_s = one.progress = 0.0
+        one.attempt_s = one.progress = one.trial_share = 0.0
 
     def end_case(self, case: int, *, measured: bool) -> None:
         """A case has ended. measured: with a result."""
@@ -128,7 +131,9 @@ class TimeLeft:
         rest_s = self._waiting_s + sum((1 - (one.made or 0.0)) * one.planned_s for one in cases)
         now_s = sum(one.progress * one.trial_share * one.planned_s for one in cases)
         if self._done_s and self._counted_s:
-            each = self._counted_s / self._done_s
+            # A first short trial with long waits around it is no measure of an hour.
+            prior_s = PRIOR_SHARE * rest_s if self._real else 0.0
+            each = (self._counted_s + prior_s) / (self._done_s + prior_s)
             retried = self._spoilt_s * self._counted / self._counted_s
             retries = (self._counted + retried + PRIOR) / (self._counted + PRIOR)
             # An attempt that takes longer than the others is taken to end any moment.
