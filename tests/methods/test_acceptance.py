@@ -14,7 +14,7 @@ from methodlab import measure_plan, run_here, table, text, value
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
 from netdyno.methods.parts.convergence import TableTime, find_table_time
-from netdyno.methods.reasons.convergence import PartLeftOut, PlanesAgree, PlanesDiffer
+from netdyno.methods.reasons.convergence import LostBeforeEvent, PartLeftOut, PlanesAgree, PlanesDiffer
 from netdyno.plan import parse
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import headline
@@ -114,8 +114,14 @@ class Router:
             tuple(max((at for at, where in flow if where != "lost"), default=-1) for flow in flows),
         )
         came = sum(counts.received)
+        departed = [[0] * -(-trial.duration_ns // outcome.sample_ns) for _ in range(2)]
+        for at, where in (one for flow in flows for one in flow):
+            departed[0][at // outcome.sample_ns] += 1
+            departed[1][at // outcome.sample_ns] += where == "here"
         stream = replace(
             stream,
+            tx=tuple(departed[0]),
+            arrived=tuple(departed[1]),
             intended=len(every),
             offered=len(every),
             received=came,
@@ -263,6 +269,31 @@ def test_limit_of_convergence_within_its_resolution_is_unknown(limit: str, verdi
     assert verdicts(result)["announcement"] == verdict
     if verdict == "not known":
         assert value(result, "criteria failed").number is None
+
+
+def test_loss_before_a_cut_is_no_convergence_time() -> None:
+    """It looks like it in the counts, so the time is only known to be no longer."""
+
+    class Lossy(Router):
+        def changes(self, trial: Trial, outcome: Outcome) -> Outcome:
+            found = super().changes(trial, outcome)
+            (stream,) = found.streams
+            arrived = (stream.arrived[0] - 100, *stream.arrived[1:])
+            return replace(found, counts=replace(found.counts, streams=(replace(stream, arrived=arrived),)))
+
+    result, _ = accept(Lossy(after=AFTER), cut="east", convergence="500ms")
+    found = value(result, "convergence after cut")
+    assert (found.number, found.high) == (None, 1000 * MS + PERIOD)
+    assert isinstance(found.note, LostBeforeEvent)
+    assert verdicts(result)["cut"] == "not known"
+
+
+def test_withdrawn_prefix_that_came_until_shortly_before_the_end_has_converged() -> None:
+    late = 3800 * MS
+    result, _ = accept(replace(GOOD, after={**AFTER, "withdraw": [*STEADILY[:-1], late]}))
+    found = value(result, "convergence after withdrawal").number
+    assert found is not None
+    assert late <= found <= late + PERIOD
 
 
 def test_prefix_that_another_port_takes_over_is_withdrawn_by_then() -> None:

@@ -94,7 +94,7 @@ def test_watch_that_a_link_cut_on_request_took_down_did_not_break() -> None:
     found = breaks_in(trials, None)
     assert [(one.is_asked, one.is_continued) for one in found] == [
         (True, False),
-        (False, True),
+        (True, True),
         (False, False),
     ]
     result = with_watches(RESULT, trials, None)
@@ -103,6 +103,16 @@ def test_watch_that_a_link_cut_on_request_took_down_did_not_break() -> None:
     assert value.number == 1
     assert [row[2] for row in result.tables[0].rows] == ["cut", "still down", "broke"]
     assert [one.trial for one in breaks_of(found, (0, 1))] == [2]
+
+
+def test_watch_that_was_there_again_after_a_cut_and_a_silent_command_line_broke() -> None:
+    cut = Happened(Event(500 * MS, "link-down", "a"), 500 * MS, 510 * MS)
+    up = Happened(Event(1500 * MS, "link-up", "a"), 1500 * MS, 1510 * MS)
+    whole = replace(outcome(polls(1, 0, 1, 0)), happened=(cut, up))
+    assert [one.is_asked for one in breaks_in({0: whole}, None)] == [True, False]
+    slow = Series(ANSWERS, "iosxr", "answer time", "ns", (0, 1000 * MS), (MS, 9000 * MS))
+    silent = replace(outcome(slow), happened=(cut,))
+    assert [one.is_asked for one in breaks_in({0: silent}, 1000 * MS)] == [False]
 
 
 def test_watch_that_broke_before_a_link_was_cut_broke() -> None:

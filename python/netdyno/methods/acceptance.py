@@ -369,11 +369,9 @@ def _result(
     changes: Sequence[_Change],
     notes: list[Reason],
 ) -> Result:
-    quiet = [one.made for one in changes if one.kind != "link-down"]
     criteria = [
         *judge_table(situation, steps),
-        # A link that is cut takes its adjacency with it.
-        *judge_watches(situation, [*steps, *quiet]),
+        *judge_watches(situation, [*steps, *(one.made for one in changes)]),
         judge_loss(situation, parameters.loss_free, steps),
         *(_judge_change(parameters, one) for one in changes),
     ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from netdyno.values.kind import ValueKind
+from netdyno.values.load import EventKind, Happened
 from netdyno.values.series import MOST_MISSED, Series
 
 PING = "ping"
@@ -27,6 +28,9 @@ WATCH_BREAKS = ValueKind(
     "how often a watch of the plan broke during traffic, in all trials",
     goal="watch breaks <= 0",
 )
+
+TAKE_DOWN: frozenset[EventKind] = frozenset(("link-down", "reset"))
+"""Events that take a link down, and what is watched over it."""
 
 Bounds: TypeAlias = tuple[int | None, int | None]
 """Not before, not after; ns from the begin of traffic. None: unknown."""
@@ -62,6 +66,24 @@ class _Reading:
 def is_watch(series: Series) -> bool:
     """Whether a series is that of a watch."""
     return series.source in (PING, ADJACENCY, ANSWERS)
+
+
+def is_asked(found: Break, happened: Sequence[Happened]) -> bool:
+    """Whether the device was asked for what took the watch down: a link that is down, or a reset, before the
+    break and no longer over than since the watch was there last. A command line needs no link that is cut."""
+    if found.source == ANSWERS:
+        return False
+    good_ns, bad_ns = found.begin
+    assert bad_ns is not None
+    for one in happened:
+        if one.event.kind not in TAKE_DOWN or one.from_ns > bad_ns:
+            continue
+        back = (
+            up.from_ns for up in happened if up.event.kind == "link-up" and up.event.port == one.event.port
+        )
+        if all(good_ns is None or good_ns < up_ns for up_ns in back):
+            return True
+    return False
 
 
 def find_breaks(series: Series, longest_ns: int | None = None) -> tuple[Break, ...]:

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from netdyno.values.breaks import WATCH_BREAKS, Break, find_breaks, is_watch
+from netdyno.values.breaks import WATCH_BREAKS, Break, find_breaks, is_asked, is_watch
 from netdyno.values.finding import Cell, Column, Result, Table, Value
-from netdyno.values.load import EventKind
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.records import StoredCase, StoredVerdict
@@ -39,7 +38,6 @@ CAPTION = (
 HELD, BROKE, ASKED, STILL = "held", "broke", "cut", "still down"
 """States of a watch in a trial. cut: after a link was taken down on request; still down: since an earlier
 trial."""
-TAKE_DOWN: frozenset[EventKind] = frozenset(("link-down", "reset"))
 MOST = 3
 """Breaks that a sentence names."""
 MOST_ROWS = 200
@@ -70,39 +68,29 @@ def with_breaks_of(case: StoredCase, verdicts: Sequence[StoredVerdict]) -> tuple
 def breaks_in(trials: Mapping[int, Outcome], longest_ns: int | None) -> tuple[WatchBroke, ...]:
     """The breaks in these trials, by their numbers from 0. longest_ns: of a command line's answer.
 
-    A watch that a trial left broken and that the next one found so broke once; one that went down after a
+    A watch that a trial left broken and that the next one found so broke once; one that went down since a
     link was taken down on request did not break.
     """
     found: list[WatchBroke] = []
-    open_: set[str] = set()
+    open_: dict[str, bool] = {}
     for number, outcome in sorted(trials.items()):
-        left: set[str] = set()
+        left: dict[str, bool] = {}
         for series in filter(is_watch, outcome.series):
             for one in find_breaks(series, longest_ns):
                 made = _reason(one, number + 1)
                 is_continued = made.good_ns is None and made.watch in open_
-                is_asked = not is_continued and _is_asked(outcome, made.bad_ns)
-                found.append(replace(made, is_continued=is_continued, is_asked=is_asked))
+                asked = open_[made.watch] if is_continued else is_asked(one, outcome.happened)
+                found.append(replace(made, is_continued=is_continued, is_asked=asked))
                 if made.back_ns is None:
-                    left.add(made.watch)
+                    left[made.watch] = asked
         open_ = left
     return tuple(found)
 
 
-def _is_asked(outcome: Outcome, bad_ns: int) -> bool:
-    """Whether the device was asked for something before that takes a link down."""
-    return any(one.event.kind in TAKE_DOWN and one.from_ns <= bad_ns for one in outcome.happened)
-
-
 def breaks_of(found: Sequence[WatchBroke], trials: Sequence[int]) -> tuple[WatchBroke, ...]:
-    """Those of some trials, numbers from 0. A continued one counts if none of its watch began there, and it
-    was not asked for."""
-    asked = {one.watch for one in found if one.is_asked}
-    own = [
-        one
-        for one in found
-        if one.trial - 1 in trials and not one.is_asked and not (one.is_continued and one.watch in asked)
-    ]
+    """Those of some trials, numbers from 0, but for what was asked for. A continued one counts if none of its
+    watch began there."""
+    own = [one for one in found if one.trial - 1 in trials and not one.is_asked]
     begun = {one.watch for one in own if not one.is_continued}
     return tuple(one for one in own if not (one.is_continued and one.watch in begun))
 
@@ -161,7 +149,7 @@ def _reason(found: Break, trial: int) -> WatchBroke:
 def _row(found: WatchBroke) -> tuple[Cell, ...]:
     times = (found.good_ns, found.bad_ns, found.still_bad_ns, found.back_ns)
     at = (None if one is None else Fraction(one) for one in times)
-    state = ASKED if found.is_asked else STILL if found.is_continued else BROKE
+    state = STILL if found.is_continued else ASKED if found.is_asked else BROKE
     return (found.watch, Fraction(found.trial), state, *at, Fraction(found.missed))
 
 

@@ -66,8 +66,8 @@ class Converged:
 
     times_ns: of those that converged, sorted. late: how many had not when traffic ended. left_out: how many
     had nothing to converge: not forwarded before the event, or before an announcement forwarded already.
-    resolution_ns: one frame of a flow, or how late the tester sent. lost_before: frames lost before the
-    event.
+    resolution_ns: one frame of a flow, or how late the tester sent. lost_before: frames lost before a cut,
+    which look as if they were lost by it.
     """
 
     times_ns: tuple[Fraction, ...]
@@ -114,7 +114,7 @@ def find_times(kind: EventKind, stream: StreamResult, sent: Sent, outcome: Outco
         found.count("late"),
         found.count("left out"),
         max(sent.period_ns, late_ns),
-        _count_lost_before(stream, flows, sent, outcome.sample_ns),
+        _count_lost_before(stream, sent, outcome.sample_ns) if kind == "link-down" else 0,
     )
 
 
@@ -149,7 +149,8 @@ def _find_time(kind: EventKind, flows: FlowCounts, flow: int, sent: Sent, slack:
     if not is_forwarded and last_ns + (1 + slack) * sent.period_ns < sent.event_ns:
         return "left out"
     if kind == "withdraw":
-        if not is_forwarded:
+        # Silence for a few frames is enough here: what was withdrawn does not come back.
+        if last_ns < sent.end_ns - (1 + slack) * sent.period_ns:
             # The first frame that came no more was due a period behind the last one that did.
             return max(last_ns + sent.period_ns - sent.event_ns, Fraction(0))
         # Where another port has the same routes it takes over.
@@ -164,11 +165,10 @@ def _time(frames: int, sent: Sent) -> Fraction:
     return max(frames, 0) * sent.period_ns
 
 
-def _count_lost_before(stream: StreamResult, flows: FlowCounts, sent: Sent, sample_ns: int) -> int:
-    """Frames lost in the samples before the event; those that another port took are none."""
+def _count_lost_before(stream: StreamResult, sent: Sent, sample_ns: int) -> int:
+    """Frames lost of those that departed in the samples before the event."""
     samples = sent.event_ns // sample_ns
-    lost = sum(stream.tx[:samples]) - sum(stream.arrived[:samples])
-    return max(lost - sum(flows.elsewhere), 0)
+    return max(sum(stream.tx[:samples]) - sum(stream.arrived[:samples]), 0)
 
 
 @dataclass(frozen=True)

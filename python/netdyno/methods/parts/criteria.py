@@ -20,7 +20,7 @@ from netdyno.methods.reasons.convergence import (
     WithinResolution,
 )
 from netdyno.values import number as printed
-from netdyno.values.breaks import ADJACENCY, ANSWERS, PING, Break, find_breaks
+from netdyno.values.breaks import ADJACENCY, ANSWERS, PING, Break, find_breaks, is_asked
 from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Cell, columns
 from netdyno.values.load import Trial
 from netdyno.values.number import duration
@@ -80,6 +80,9 @@ def judge_table(situation: Situation, steps: Sequence[Made]) -> Iterator[Criteri
         for version, count in one.announced.items():
             # Two ports with one table are two ways to the same prefixes.
             announced[version] = max(announced.get(version, 0), count)
+    # Both versions are of one question, and what was missed stands with the first one.
+    every = (one for made in steps for one in made.outcome.series if one.source == ROUTES)
+    unread = next((one.missed[0].reason for one in every if is_unread(one)), None)
     for version, count in sorted(announced.items()):
         name, asked = f"IPv{version} table", f">= {counted(count, 'route')}"
         own = [
@@ -94,9 +97,20 @@ def judge_table(situation: Situation, steps: Sequence[Made]) -> Iterator[Criteri
             yield Criterion(name, asked, "not counted", NOT_KNOWN, why=RoutesNotCounted(missed))
             continue
         least, made, reading = min(readings, key=lambda one: one[0])
-        verdict = PASS if least >= count else FAIL
         found = counted(least, "route")
+        if least >= count and unread is not None:
+            yield Criterion(
+                name, asked, found, NOT_KNOWN, made, reading.answered_ns, RoutesNotCounted(unread)
+            )
+            continue
+        verdict = PASS if least >= count else FAIL
         yield Criterion(name, asked, found, verdict, made, reading.answered_ns)
+
+
+def is_unread(series: Series) -> bool:
+    """Whether the last of a trial's questions for a series had no answer: what it was then is unknown."""
+    last_ns = max(series.times_ns, default=-1)
+    return any(one.at_ns > last_ns for one in series.missed)
 
 
 _WATCHED = {ADJACENCY: "adjacencies", PING: "pings"}
@@ -108,13 +122,23 @@ def judge_watches(situation: Situation, trials: Sequence[Made]) -> Iterator[Crit
         own = [(made, one) for made in trials for one in made.outcome.series if one.source == source]
         subjects = dict.fromkeys(series.subject for _, series in own)
         longest_ns = situation.answer_ns if source == ANSWERS else None
-        broken = [(made, found) for made, series in own for found in find_breaks(series, longest_ns)]
+        broken = [
+            (made, found)
+            for made, series in own
+            for found in find_breaks(series, longest_ns)
+            if not is_asked(found, made.outcome.happened)
+        ]
         if source == ANSWERS:
             yield _judge_answers(own, longest_ns, broken)
             continue
         name = _WATCHED[source]
         if not subjects:
             yield Criterion(name, "all kept", "", NOT_KNOWN, why=WatchUnread())
+            continue
+        # A ping without an answer is a break.
+        unread = next((one.missed[0].reason for _, one in own if source != PING and is_unread(one)), None)
+        if unread is not None and not broken:
+            yield Criterion(name, f"{len(subjects)} kept", "", NOT_KNOWN, why=unread)
             continue
         kept = len(subjects) - len({found.subject for _, found in broken})
         yield _of_breaks(name, f"{len(subjects)} kept", f"{kept} kept", broken)
