@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from ipaddress import ip_address, ip_network
 from pathlib import Path
+from typing import Any
 
 import pytest
 from netdyno.devices.peering import Bgp, Ospf, Speaker
+from netdyno.devices.speakers.announced import table_of
 from netdyno.errors import PlanErrors
 from netdyno.plan import Plan, link_routing, parse
+from netdyno.plan.matrix import cases, situation, wire
+from netdyno.testers.netdyno.spec import trial_spec
+from netdyno.values.load import Frames, Trial
+from netdyno.values.units import FrameRate
 
 PLAN = """\
 title: Routing neighbours
@@ -16,8 +24,8 @@ lab:
   links:
     - {{endpoints: ["tester:west", "dut:a"], rate: 1Gbps, {west}}}
     - {{endpoints: ["tester:east", "dut:b"], rate: 1Gbps, {east}, {routing}}}
-traffic: {{small: {{size: 128B, flows: 1000}}}}
-matrix: {{direction: [uni]{axes}}}
+traffic: {{small: {{size: 128B, flows: 1000, ip: {ip}}}}}
+matrix: {{direction: [{direction}]{axes}}}
 method: {{soak: {{load: 1kpps, duration: 1s, part: 0s}}}}
 """
 BIRD = "linux/router, settings: {routing: bird}"
@@ -28,13 +36,20 @@ AT = "lab.links[1].routing"
 
 
 def parsed(
-    routing: str, device: str = BIRD, west: str = "card: x", east: str = "card: x", axes: str = ""
+    routing: str,
+    device: str = BIRD,
+    west: str = "card: x",
+    east: str = "card: x",
+    axes: str = "",
+    ip: int = 4,
+    direction: str = "uni",
 ) -> Plan:
     given = f"routing: {routing}" if routing else "members: []"
-    return parse(PLAN.format(device=device, west=west, east=east, routing=given, axes=axes))
+    named = {"device": device, "west": west, "east": east, "axes": axes}
+    return parse(PLAN.format(routing=given, ip=ip, direction=direction, **named))
 
 
-def mistakes(**parts: str) -> list[tuple[str, str]]:
+def mistakes(**parts: Any) -> list[tuple[str, str]]:
     with pytest.raises(PlanErrors) as caught:
         parsed(**parts)
     return [(error.path, error.code) for error in caught.value.errors]
@@ -49,6 +64,7 @@ def mistakes(**parts: str) -> list[tuple[str, str]]:
         ("{ospf: {hello: 500ms}}", ".ospf.hello", "out-of-range"),
         ("{ospf: {area: backbone}}", ".ospf.area", "wrong-format"),
         (f"{{bgp: {{{TABLE}, withdraw: 2001}}}}", ".bgp.withdraw", "out-of-range"),
+        (f"{{bgp: {{{TABLE}, withdraw_ipv6: 1}}}}", ".bgp.withdraw_ipv6", "out-of-range"),
         (f"{{bgp: {{{TABLE}, sessions: 3}}}}", ".bgp.sessions", "missing-field"),
         (f"{{bgp: {{{TABLE}, sessions: 3, addresses: [10.0.0.1]}}}}", ".bgp.addresses", "wrong-count"),
         (f"{{bgp: {{{TABLE}, table: rib.mrt}}}}", ".bgp.table", "conflict"),
@@ -132,6 +148,42 @@ def test_whole_plan_becomes_speakers_with_addresses() -> None:
     assert (len(wired.networks), len(wired.peers)) == (2, 2)
     # Each session is from an address of its own, which no session of another port has.
     assert len({*wired.sessions(0), *wired.sessions(1)}) == 4
+
+
+@pytest.mark.parametrize(("version", "withdrawn"), [(4, 900), (6, 300)])
+def test_frames_go_to_announced_prefixes_of_their_ip_version(version: int, withdrawn: int) -> None:
+    both = f"{TABLE}, withdraw: 900, routes_ipv6: 1000, withdraw_ipv6: 300"
+    plan = parsed(f"{{bgp: {{{both}}}}}", ip=version, direction="bidir")
+    (case,) = cases(plan)
+    wiring = wire(plan, case)
+    known = situation(case, wiring)
+    assert [one.withdrawn for one in known.behind] == [0, withdrawn]
+    trial = Trial("it", Frames.steady(FrameRate(Fraction(1000)), 10**9))
+    east, west = (
+        one["headers"][1]["dst"]["list"] for one in trial_spec(plan, case, wiring, trial)["streams"]
+    )
+    speaker = plan.lab.links[1].speaker
+    assert speaker is not None
+    table = table_of(speaker)
+    assert table is not None
+    whole, part = (table.ipv4, table.withdrawn) if version == 4 else (table.ipv6, table.withdrawn_ipv6)
+    networks = [ip_network(text) for text in (*whole.texts(), *part.texts())]
+    # Each of them is in one prefix alone, which is among those that are withdrawn.
+    of = [[one for one in networks if ip_address(text) in one] for text in east]
+    assert all(len(found) == 1 for found in of)
+    assert {str(found[0]) for found in of} <= set(part.texts())
+    assert len(east) == len(west) == known.prefixes[0] > 100
+    behind_west = ip_network({4: "16.0.0.0/8", 6: "2001:2::/49"}[version])
+    assert all(ip_address(text) in behind_west for text in west)
+
+
+def test_ipv6_frames_need_a_next_hop_at_each_port_that_they_go_to() -> None:
+    hop = f"{{bgp: {{{TABLE}, routes_ipv6: 900, next_hop_ipv6: '2001:db8::2'}}}}"
+    given = {"routing": hop, "device": "external", "west": WEST, "east": EAST, "ip": 6}
+    assert parsed(**given).lab.links[1].speaker
+    assert mistakes(**given, direction="bidir") == [("lab.links[0]", "missing-field")]
+    without = {**given, "routing": f"{{bgp: {{{TABLE}}}}}"}
+    assert ("traffic.small.ip", "conflict") in mistakes(**without)
 
 
 def test_table_beside_the_plan_is_found(tmp_path: Path) -> None:

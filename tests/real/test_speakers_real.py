@@ -92,11 +92,19 @@ def test_table_of_several_sessions_is_forwarded_by(
     assert "only-for-tests" not in text
 
 
-def test_example_of_an_acceptance_judges_the_table_and_what_changes(tmp_path: Path) -> None:
-    """With a 300th of the routes."""
+@pytest.mark.parametrize("version", [4, 6])
+def test_example_of_an_acceptance_judges_the_table_and_what_changes(version: int, tmp_path: Path) -> None:
+    """With a 300th of the routes, by frames of each IP version."""
     text = (Path(__file__).parents[2] / "examples" / "acceptance.yaml").read_text()
     for many, few in (("900000", "3000"), ("143000", "500"), ("100000", "1500")):
         text = text.replace(many, few)
+    if version == 6:
+        for many, few in (
+            ("imix/trex, flows", "84B, ip: 6, flows"),
+            ("withdraw: 1500", "withdraw_ipv6: 300"),
+        ):
+            text = text.replace(many, few)
+        text = text.replace("routes: 3000, withdraw", "routes: 3000, routes_ipv6: 500, withdraw")
     fewer = "{loads: [500pps], hold: 1s, loss_free: 500pps, cut: east, rate: 5, before: 1s, watch: 6s}"
     settings = "{settle: 100ms, drain: 500ms, retries: 0, catch_up: 1000%}"
     case = run(parse(text, overrides=[f"method.acceptance={fewer}", f"trial={settings}"]), tmp_path)
@@ -107,6 +115,7 @@ def test_example_of_an_acceptance_judges_the_table_and_what_changes(tmp_path: Pa
         judged
     )
     assert (judged["IPv4 table"], judged["IPv6 table"]) == ("pass", "pass")
+    assert "fail" not in {judged[name] for name in ("withdrawal", "announcement", "cut")}
 
 
 @contextmanager
@@ -203,17 +212,42 @@ protocol bgp { local 100.64.1.1 as 64999; neighbor 100.64.1.2 as 64513; ipv4 { i
 """
 
 
+EXTERNAL = LINKS.replace("1Gbps", "1Gbps, address: 100.64.0.2/30, gateway: 100.64.0.1", 1).replace(
+    "rate: 1Gbps\n", "rate: 1Gbps\n      address: 100.64.1.2/30\n      gateway: 100.64.1.1\n"
+)
+
+
 def test_session_that_a_device_refuses_is_named_with_its_reason(
     router: dut.Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(speaking, "UP_S", 4.0)
-    external = LINKS.replace("1Gbps", "1Gbps, address: 100.64.0.2/30, gateway: 100.64.0.1", 1).replace(
-        "rate: 1Gbps\n", "rate: 1Gbps\n      address: 100.64.1.2/30\n      gateway: 100.64.1.1\n"
-    )
     routing = "{bgp: {own_as: 64513, peer_as: 64512, routes: 2000}}"
-    plan = parse(PLAN % ("external", external % routing))
+    plan = parse(PLAN % ("external", EXTERNAL % routing))
     with bird.run_bird(router, THEIRS, bird.IS_UP):
         case = run(plan, tmp_path)
     assert case.error is not None
     assert case.error.code == "session-refused"
     assert "Bad peer AS" in case.error.message
+
+
+OF_IPV6 = """router id 100.64.1.1; protocol device {} protocol direct { ipv6; }
+protocol kernel { ipv6 { export all; }; }
+protocol bgp {
+  local 100.64.1.1 as 64512; neighbor 100.64.1.2 as 64513; connect delay time 1; connect retry time 2;
+  ipv4 { import none; export none; }; ipv6 { import all; export none; gateway recursive; };
+}
+"""
+
+
+def test_ipv6_frames_through_an_external_router_come_to_the_next_hop(
+    router: dut.Device, tmp_path: Path
+) -> None:
+    for scope in ("all", "d0", "d1"):
+        router.do(f"echo 0 > /proc/sys/net/ipv6/conf/{scope}/disable_ipv6")
+    router.do("echo 1 > /proc/sys/net/ipv6/conf/all/forwarding; ip address add 2001:db8::1/64 dev d1 nodad")
+    routing = "{bgp: {own_as: 64513, peer_as: 64512, routes_ipv6: 400, next_hop_ipv6: '2001:db8::2'}}"
+    plan = parse((PLAN % ("external", EXTERNAL % routing)).replace("64B", "84B, ip: 6"))
+    with bird.run_bird(router, OF_IPV6, bird.IS_UP):
+        case = run(plan, tmp_path)
+    # Each of the prefixes had a frame that came back.
+    assert case.state == "done", case.error

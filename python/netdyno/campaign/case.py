@@ -38,7 +38,7 @@ from netdyno.devices import Trait, Wiring
 from netdyno.devices.reasons import NotUndone
 from netdyno.devices.speakers.speaking import speaking
 from netdyno.errors import NetdynoError, advice
-from netdyno.plan.matrix import own_flows, situation, streams, total_flows, wire_groups
+from netdyno.plan.matrix import own_flows, situation, streams, total_flows, wire, wire_groups
 from netdyno.ports.threads import spare_cores
 from netdyno.values.rates import wire_bits
 from netdyno.values.records import CaseError, CaseWiring, Configured
@@ -94,7 +94,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     plan, case = job.plan, job.case
     kind = plan.kind
     # A lab is built, and a backend chosen and looked up, by the workers that will use them.
-    wanted = kind.wire(plan.lab.links, case.settings).with_threads(plan.lab.threads)
+    wanted = wire(plan, case).with_threads(plan.lab.threads)
     wanted = replace(with_readings_asked(wanted, plan.scale), watch=plan.watch, run=job.run)
     wanted = replace(wanted, flows=total_flows(case, wanted, tx=0))
     if not case.profile.tagged:

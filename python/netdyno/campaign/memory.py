@@ -11,7 +11,7 @@ from pathlib import Path
 from netdyno.errors import PlanError, PlanErrors, counted
 from netdyno.methods import METHODS
 from netdyno.plan import Plan
-from netdyno.plan.matrix import Case, constant_streams, streams, total_flows, wire_groups
+from netdyno.plan.matrix import Case, constant_streams, streams, total_flows, wire, wire_groups
 from netdyno.values import number as printed
 
 FLOW_BYTES = 16
@@ -67,7 +67,7 @@ def _needs(plan: Plan, cases: Sequence[Case]) -> Iterator[Need]:
         parameters = plan.parameters_of(case)
         traffic = method.traffic_seconds(parameters)
         parts = (method.trials(parameters) if method.is_in_parts and method.trials else None) or 1
-        wiring = wire_groups(case, plan.kind.wire(plan.lab.links, case.settings))
+        wiring = wire_groups(case, wire(plan, case))
         sent = len(streams(case, wiring)) + len(constant_streams(case, wiring))
         flows = total_flows(case, wiring)
         at_once = workers if wiring.clock == "real" else 1

@@ -17,7 +17,7 @@ from netdyno.methods import METHODS
 from netdyno.modifiers import MODIFIERS, NONE
 from netdyno.plan.check_cases import MOST_RENDERED
 from netdyno.plan.device_lists import next_hops
-from netdyno.plan.matrix import cases, list_servers, situation, streams, wire_groups
+from netdyno.plan.matrix import cases, list_servers, situation, streams, wire, wire_groups
 from netdyno.plan.patterns import PAIRS
 from netdyno.ports import nic
 from netdyno.ports.backends import AUTO, KERNEL, USUAL, fits
@@ -49,7 +49,7 @@ def lines(plan: Plan) -> Iterator[str]:
     servers: dict[str, dict[str, None]] = {}
     routed = False
     for case in found:
-        wiring = wire_groups(case, plan.kind.wire(plan.lab.links, case.settings))
+        wiring = wire_groups(case, wire(plan, case))
         way = case.direction if case.pattern == PAIRS else f"{case.pattern}, {case.direction}"
         way = f"{dict(case.choices)[GROUP_AXIS]}, {way}" if case.groups else way
         classes = f" ({case.profile_name})" if case.profile.classes else ""
@@ -104,9 +104,9 @@ def _table(speaker: Speaker) -> str:
     """What a port announces by BGP."""
     bgp = speaker.bgp
     assert bgp is not None
-    ipv6 = f" and {counted(bgp.routes_ipv6, 'IPv6 route')}" if bgp.routes_ipv6 else ""
-    table = f"the table of {bgp.table}" if bgp.table else f"{counted(bgp.routes, 'IPv4 route')}{ipv6}"
-    return f"{table}, announced by BGP"
+    counts = {"IPv4 route": bgp.routes, "IPv6 route": bgp.routes_ipv6}
+    table = " and ".join(counted(count, what) for what, count in counts.items() if count)
+    return f"{table or f'the table of {bgp.table}'}, announced by BGP"
 
 
 def _routes(plan: Plan, link: LabLink, port: WiredPort, networks: Iterable[str]) -> list[str]:
@@ -160,7 +160,7 @@ def list_packet_warnings(plan: Plan) -> Iterator[Lacking]:
     found: dict[str, str] = {}
     for case in cases(plan):
         if case.profile_name not in found and case.profile.headers is not None:
-            wiring = wire_groups(case, plan.kind.wire(plan.lab.links, case.settings))
+            wiring = wire_groups(case, wire(plan, case))
             kept_back = situation(case, wiring).kept_back
             found[case.profile_name] = next(filter(None, kept_back), "")
     for name, why in found.items():

@@ -53,7 +53,8 @@ class External(Kind):
         if settings.get(FORWARDING) in BRIDGING:
             links = tuple(_bridged(link) for link in links)
         agent.index(settings.get(agent.INDEX, "1"))
-        behind = routes.of_ports(settings, len(links)) or behind_ports([link.speaker for link in links])
+        speakers = [link.speaker for link in links]
+        behind = routes.of_ports(settings, len(links)) or behind_ports(speakers)
         ours = [link.vlans or (link,) for link in links]
         if behind and not all((one.mac or one.gateway) and one.address for of in ours for one in of):
             raise ValueError("`routes` are a router's: give every link its `address` and `gateway`")
@@ -108,6 +109,7 @@ class External(Kind):
             ),
             settings=dict(settings),
             routes=behind,
+            routes_ipv6=behind_ports(speakers, 6),
             filters=lines,
             switched=(SERVICE_SETTING,) if self._is_switched(settings) else (),
         )
@@ -337,7 +339,10 @@ def _speaker(link: LabLink) -> Speaker | None:
             "`routing` of a link wants its IPv4 `address` and `gateway`, of each VLAN if it has any"
         )
     ours, theirs = ends[0]
-    return replace(link.speaker, networks=(ours or "",), peers=(theirs or "",))
+    bgp = link.speaker.bgp
+    # Frames to IPv6 routes come to the tester when it answers for their next hop.
+    hops = (f"{bgp.next_hop_ipv6}/128",) if bgp is not None and bgp.next_hop_ipv6 else ()
+    return replace(link.speaker, networks=(ours or "", *hops), peers=(theirs or "",))
 
 
 def _bridged(link: LabLink) -> LabLink:

@@ -16,11 +16,11 @@ class Bgp:
 
     own_as, peer_as: of the tester and of the device, 32 bits. sessions: each announces the whole table, with
     its own address as the next hop. routes, routes_ipv6: of the synthetic table. table: an MRT file
-    (RFC 6396) in place of it, its path; empty: none. withdraw: how many of the routes the event `withdraw`
-    takes back and `announce` brings again; those that the test sends to are among them. addresses: of the
-    sessions; none: the port's, or loopbacks. peer: the device's; empty: the next hop of the port.
-    seed: of a synthetic table. next_hop_ipv6: of IPv6 routes; empty: the port's own address. has_password:
-    TCP MD5 (RFC 2385).
+    (RFC 6396) in place of it, its path; empty: none. withdraw, withdraw_ipv6: how many of the routes the
+    event `withdraw` takes back and `announce` brings again; those that the test sends to are among them.
+    addresses: of the sessions; none: the port's, or loopbacks. peer: the device's; empty: the next hop of
+    the port. seed: of a synthetic table. next_hop_ipv6: of IPv6 routes; empty: the port's own address.
+    has_password: TCP MD5 (RFC 2385).
     """
 
     own_as: int
@@ -30,6 +30,7 @@ class Bgp:
     routes_ipv6: int = 0
     table: str = ""
     withdraw: int = 0
+    withdraw_ipv6: int = 0
     addresses: tuple[str, ...] = ()
     peer: str = ""
     seed: int = 1
@@ -44,6 +45,15 @@ class Bgp:
     def is_internal(self) -> bool:
         """Whether it is iBGP."""
         return self.own_as == self.peer_as
+
+    @property
+    def has_ipv6(self) -> bool:
+        """Whether its sessions have IPv6 routes too: of a file those with a next hop."""
+        return bool(self.routes_ipv6 or self.next_hop_ipv6)
+
+    def withdrawn(self, version: int) -> int:
+        """How many routes of an IP version the event `withdraw` takes back."""
+        return self.withdraw_ipv6 if version == 6 else self.withdraw
 
 
 @dataclass(frozen=True)
@@ -72,12 +82,12 @@ class Speaker:
     @property
     def announces(self) -> bool:
         """Whether it announces routes that frames are sent to."""
-        return self.bgp is not None and bool(self.bgp.table or self.bgp.routes)
+        return self.bgp is not None and bool(self.bgp.table or self.bgp.routes or self.bgp.routes_ipv6)
 
     @property
     def has_ipv6(self) -> bool:
         """Whether the port needs an IPv6 address for it."""
-        return self.ospf3 is not None or (self.bgp is not None and bool(self.bgp.routes_ipv6))
+        return self.ospf3 is not None or (self.bgp is not None and self.bgp.has_ipv6)
 
     @property
     def address(self) -> str:

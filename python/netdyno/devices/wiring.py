@@ -182,6 +182,8 @@ class Wiring:
     """The device's, in this case."""
     routes: tuple[tuple[str, ...], ...] = ()
     """Prefixes behind each port, all of which are sent to; none: networks, as of the profiles."""
+    routes_ipv6: tuple[tuple[str, ...], ...] = ()
+    """Those that IPv6 frames go to in their place, where speakers announce some."""
     filters: tuple[tuple[str, ...], ...] = ()
     """Lines of the packet filter on what comes in from each port, as the device has them."""
     numbers: tuple[int, ...] = ()
@@ -232,6 +234,10 @@ class Wiring:
             ]
         ports = tuple(self.ports[number] for number in kept)
         return replace(self, ports=ports, session=session, numbers=kept, of=len(self.ports))
+
+    def for_frames(self, version: int) -> Wiring:
+        """The same lab with the prefixes that frames of an IP version go to."""
+        return replace(self, routes=self.routes_ipv6) if version == 6 and self.routes_ipv6 else self
 
     @property
     def own(self) -> Wiring:

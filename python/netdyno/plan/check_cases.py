@@ -111,7 +111,7 @@ class Looked:
         """The whole lab, of a case that has one."""
         wired = self.wired
         assert isinstance(wired, Wiring), "a case without a lab is looked at no further"
-        return wired
+        return wired.for_frames(self.case.profile.pool.version)
 
     @cached_property
     def wiring(self) -> Wiring:
@@ -503,10 +503,25 @@ def _find_routes(looked: Looked) -> Iterator[Mistake]:
             f"`flows: {len(behind)}` or more",
         )
     else:
+        yield from _find_no_next_hop(looked)
         return
     message, hint = f"{why[0]} (case `{looked.case.name}`)", why[1]
     place = looked.of_traffic(field)
     yield Mistake(place, message, hint, once=(name, why), is_key=True, code="conflict")
+
+
+def _find_no_next_hop(looked: Looked) -> Iterator[Mistake]:
+    """IPv6 frames to a port where the tester has no IPv6 address: the device could not send them there."""
+    lab, plan = looked.wiring, looked.plan
+    if plan.kind.configured or routes.version(lab.routes[0]) == 4:
+        return
+    for number in sorted({stream.place.rx for stream in streams(looked.case, lab)}):
+        port, place = lab.ports[number], ("lab", "links", lab.in_lab(number))
+        bgp = None if port.speaker is None else port.speaker.bgp
+        if port.ipv6 is None and (bgp is None or not bgp.has_ipv6):
+            message = f"IPv6 frames go to `{port.name}`, and the device has no next hop for them there"
+            hint = "a `direction` or `pattern` to links with IPv6 routes, or IPv6 as `address` and `gateway`"
+            yield Mistake(place, message, hint, is_key=True, code="missing-field")
 
 
 def _find_bridged(looked: Looked) -> Iterator[Mistake]:

@@ -134,7 +134,7 @@ def _addresses(source: Source, at: Path_, link: LabLink) -> None:
         source.report_key(
             (*at, "bgp", "routes_ipv6"),
             "the IPv6 routes have no next hop",
-            "`next_hop_ipv6`: an address that the device has a route to",
+            "`next_hop_ipv6`: an address of the device's IPv6 network on the link; the tester answers for it",
             code="missing-field",
         )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from netdyno.devices import addresses, filters, routes
 from netdyno.errors import counted
-from netdyno.plan.matrix import cases
+from netdyno.plan.matrix import cases, wire
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import WiredPort, Wiring
@@ -37,12 +37,12 @@ def _wirings(plan: Plan, setting: str) -> Iterator[tuple[Case, Wiring]]:
         if setting in case.settings:
             first.setdefault(case.settings[setting], case)
     for case in first.values():
-        yield case, plan.kind.wire(plan.lab.links, case.settings)
+        yield case, wire(plan, case)
 
 
 def _network_lines(plan: Plan, case: Case) -> Iterator[str]:
     """The part of its addresses that a profile has behind each VLAN of a link."""
-    wiring = plan.kind.wire(plan.lab.links, case.settings)
+    wiring = wire(plan, case)
     version = case.profile.pool.version
     for number, port in enumerate(wiring.ports):
         hops = next_hops(port, version, on_vlans=case.profile.takes_tags)

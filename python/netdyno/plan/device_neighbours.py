@@ -47,6 +47,6 @@ def _announced(speaker: Speaker) -> dict[int, int]:
     if bgp.table:
         table = table_of(speaker)
         counts = {version: 0 if table is None else table.count(version) for version in counts}
-    if not counts[6] and not bgp.next_hop_ipv6:
+    if not bgp.has_ipv6:
         del counts[6]
     return counts

@@ -61,6 +61,8 @@ class LinkBgp(Element):
     """An MRT file beside the plan in place of a synthetic table."""
     withdraw: int = Field(default=0, ge=0, le=MOST_ROUTES)
     """How many of the IPv4 routes are withdrawn at once where a method asks for it."""
+    withdraw_ipv6: int = Field(default=0, ge=0, le=MOST_ROUTES)
+    """How many of the IPv6 routes, by a case of IPv6 frames."""
     addresses: list[HostAddress] = Field(default=[], max_length=MOST_SESSIONS)
     """The tester's address of each session; without them the link's, and of several sessions loopbacks."""
     peer: HostAddress | None = None
@@ -124,6 +126,7 @@ def _bgp(given: LinkBgp, base: Path | None) -> Bgp:
         table=str((base or Path()) / given.table) if given.table else "",
         seed=given.seed,
         withdraw=given.withdraw,
+        withdraw_ipv6=given.withdraw_ipv6,
         addresses=tuple(given.addresses),
         peer=given.peer or "",
         next_hop_ipv6=given.next_hop_ipv6 or "",
@@ -179,13 +182,15 @@ def _problems_of_bgp(bgp: LinkBgp, given: LinkRouting, base: Path | None) -> Ite
             (*at, "table"),
             code="no-such-file",
         )
-    if not bgp.table and bgp.withdraw > bgp.routes:
-        yield Problem(
-            f"`withdraw: {bgp.withdraw}` is more than the {bgp.routes} routes that are announced",
-            "as many as `routes` at most",
-            (*at, "withdraw"),
-            code="out-of-range",
-        )
+    for field, of in (("withdraw", "routes"), ("withdraw_ipv6", "routes_ipv6")):
+        withdrawn, announced = getattr(bgp, field), getattr(bgp, of)
+        if not bgp.table and withdrawn > announced:
+            yield Problem(
+                f"`{field}: {withdrawn}` is more than the {announced} routes that are announced",
+                f"as many as `{of}` at most",
+                (*at, field),
+                code="out-of-range",
+            )
     if bgp.sessions > 1 and not bgp.addresses and given.ospf is None:
         yield Problem(
             f"{bgp.sessions} sessions are from {bgp.sessions} addresses behind the link, and nothing"

@@ -182,6 +182,12 @@ def case_seed(seed: int, name: str, repeat: int = 1) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
+def wire(plan: Plan, case: Case) -> Wiring:
+    """The whole lab as it is in a case. ValueError if it cannot be wired so."""
+    wired = plan.kind.wire(plan.lab.links, case.settings)
+    return wired.for_frames(case.profile.pool.version)
+
+
 def wire_groups(case: Case, wiring: Wiring) -> Wiring:
     """The lab with the ports of the case's groups alone; all of it where there are none."""
     return wiring.only({port for group in case.groups for port in group.ports}) if case.groups else wiring
@@ -483,6 +489,7 @@ def _behind(wiring: Wiring) -> Iterator[Behind]:
     every = [
         wiring.routes[wiring.in_lab(number)] if wiring.routes else () for number in range(len(wiring.ports))
     ]
+    version = routes.version(wiring.routes[0]) if wiring.routes else 4
     for port, own in zip(wiring.ports, every, strict=True):
         others = zip(wiring.ports, every, strict=True)
         like = tuple(other.name for other, theirs in others if own and theirs == own and other is not port)
@@ -491,7 +498,7 @@ def _behind(wiring: Wiring) -> Iterator[Behind]:
             yield Behind(port.name, len(own), like)
             continue
         # Of an emulated device a stand-in says what it learned: nothing is announced or withdrawn.
-        withdrawn = 0 if wiring.clock == "virtual" else bgp.withdraw
+        withdrawn = 0 if wiring.clock == "virtual" else bgp.withdrawn(version)
         yield Behind(port.name, len(own), like, count_announced(bgp), withdrawn)
 
 

@@ -30,11 +30,13 @@ BIRD = shutil.which("bird", path="/usr/sbin:/usr/bin:/sbin:/bin")
 
 @pytest.fixture(scope="module")
 def table() -> Table:
-    return make_table(ROUTES, ROUTES_IPV6, 7, WITHDRAW, LABS)
+    return make_table(ROUTES, ROUTES_IPV6, 7, WITHDRAW, LABS, withdraw_ipv6=1_000)
 
 
 def every(table: Table, version: int) -> list[str]:
-    return [*table.ipv6.texts()] if version == 6 else [*table.ipv4.texts(), *table.withdrawn.texts()]
+    if version == 6:
+        return [*table.ipv6.texts(), *table.withdrawn_ipv6.texts()]
+    return [*table.ipv4.texts(), *table.withdrawn.texts()]
 
 
 @pytest.mark.parametrize(
@@ -104,8 +106,9 @@ def test_path_has_no_as_that_the_device_refuses() -> None:
 def test_sample_is_of_every_length_and_alone_in_the_table(version: int, table: Table) -> None:
     sample = table.sample(300, version)
     assert len(set(sample)) == 300
-    if version == 4:
-        assert set(sample) <= set(table.withdrawn.texts())
+    withdrawn = {4: table.withdrawn, 6: table.withdrawn_ipv6}[version]
+    assert len(withdrawn) == {4: WITHDRAW, 6: 1_000}[version]
+    assert set(sample) <= set(withdrawn.texts())
     lengths = {int(text.split("/")[1]) for text in sample}
     assert lengths == {int(text.split("/")[1]) for text in every(table, version)}
     chosen = [ip_network(text) for text in sample[:20]]
@@ -120,12 +123,14 @@ def test_sample_of_a_small_table_is_what_it_has() -> None:
 
 
 def test_frames_go_to_the_sample_of_what_is_announced() -> None:
-    speaker = Speaker(Bgp(OWN_AS, 64_501, routes=5_000, routes_ipv6=500, withdraw=2_000))
-    table = table_of(speaker)
+    bgp = Bgp(OWN_AS, 64_501, routes=5_000, routes_ipv6=3_000, withdraw=2_000, withdraw_ipv6=1_500)
+    table = table_of(Speaker(bgp))
     assert table is not None
-    ours, theirs = behind_ports([speaker, None])
-    assert ours == table.sample(1_000)
-    assert len(theirs) == 1_000
+    for version in (4, 6):
+        ours, theirs = behind_ports([Speaker(bgp), None], version)
+        assert ours == table.sample(1_000, version)
+        assert len(theirs) == len(ours)
+        assert {ip_network(text).version for text in theirs} == {version}
     assert behind_ports([None, None]) == ()
 
 
@@ -207,7 +212,7 @@ def routes_in(said: str) -> dict[str, Attributes]:
 
 
 def routes_of(table: Table) -> dict[str, Attributes]:
-    parts = (table.ipv4, table.withdrawn, table.ipv6)
+    parts = (table.ipv4, table.withdrawn, table.ipv6, table.withdrawn_ipv6)
     return {
         text: table.attributes[place]
         for part in parts
@@ -216,11 +221,12 @@ def routes_of(table: Table) -> dict[str, Attributes]:
 
 
 @pytest.mark.skipif(BIRD is None, reason="BIRD is not installed")
-@pytest.mark.parametrize("given", [ODD, make_table(4_000, 800, 3, 500)])
+@pytest.mark.parametrize("given", [ODD, make_table(4_000, 800, 3, 500, withdraw_ipv6=100)])
 def test_bird_has_each_route_with_its_attributes_and_withdraws_the_part(given: Table, tmp_path: Path) -> None:
     include = given.write_bird(tmp_path)
     with bird(tmp_path, f"router id 100.64.0.2;\nprotocol device {{}}\n{include}\n") as control:
         assert routes_in(asked(control, "show", "route", "all")) == routes_of(given)
-        asked(control, "disable", "withdrawn4")
-        left = routes_in(asked(control, "show", "route", "all", "table", "master4"))
-        assert set(left) == set(given.ipv4.texts())
+        for version, kept in ((4, given.ipv4), (6, given.ipv6)):
+            asked(control, "disable", f"withdrawn{version}")
+            left = routes_in(asked(control, "show", "route", "all", "table", f"master{version}"))
+            assert set(left) == set(kept.texts())

@@ -73,6 +73,7 @@ class Linux(Kind):
         if any(link.vlans for link in links):
             raise ValueError(f"`{self.name}` has no VLANs: leave `vlans` out of its links")
         routed = self.forwarding.is_routed
+        speakers = [link.speaker for link in links]
         ports = tuple(
             WiredPort(
                 name=link.tester_port,
@@ -101,7 +102,8 @@ class Linux(Kind):
             frozenset({Trait.CAN_BE_ASKED, *((Trait.LEARNS,) if self.forwarding.learns else ())}),
             settings=dict(settings),
             counted_as=dut.PORTS[: len(ports)],
-            routes=behind_ports([link.speaker for link in links]),
+            routes=behind_ports(speakers),
+            routes_ipv6=behind_ports(speakers, 6),
         )
         for service in self.services:
             if service.setting in settings:

@@ -39,35 +39,43 @@ def _table(bgp: Bgp) -> Table:
     numbers = (bgp.own_as, bgp.peer_as)
     if bgp.table:
         has_ipv6 = bool(bgp.next_hop_ipv6)
-        return read_table(Path(bgp.table), bgp.seed, bgp.withdraw, LABS, numbers, has_ipv6)
-    return make_table(bgp.routes, bgp.routes_ipv6, bgp.seed, bgp.withdraw, LABS, numbers)
+        table = read_table(Path(bgp.table), bgp.seed, LABS, numbers, has_ipv6)
+        return table.split(bgp.withdraw, bgp.withdraw_ipv6)
+    return make_table(
+        *(bgp.routes, bgp.routes_ipv6, bgp.seed, bgp.withdraw, LABS, numbers), withdraw_ipv6=bgp.withdraw_ipv6
+    )
 
 
-def _sample(bgp: Bgp) -> tuple[str, ...]:
-    return _table(bgp).sample(SAMPLE) if bgp.table else _synthetic(bgp.routes, bgp.seed, bgp.withdraw)
+def _sample(bgp: Bgp, version: int) -> tuple[str, ...]:
+    if bgp.table:
+        return _table(bgp).sample(SAMPLE, version)
+    routes = bgp.routes_ipv6 if version == 6 else bgp.routes
+    return _synthetic(version, routes, bgp.seed, bgp.withdrawn(version))
 
 
-@lru_cache(maxsize=8)  # asked for with each look at a case
-def _synthetic(routes: int, seed: int, withdraw: int) -> tuple[str, ...]:
-    # Attributes and IPv6 routes take time and change nothing of it.
-    return make_table(routes, 0, seed, withdraw, LABS, has_attributes=False).sample(SAMPLE)
+@lru_cache(maxsize=16)  # asked for with each look at a case
+def _synthetic(version: int, routes: int, seed: int, withdraw: int) -> tuple[str, ...]:
+    # Attributes and routes of the other version take time and change nothing of it.
+    counts = (0, routes, seed, 0) if version == 6 else (routes, 0, seed, withdraw)
+    ipv6 = withdraw if version == 6 else 0
+    table = make_table(*counts, LABS, has_attributes=False, withdraw_ipv6=ipv6)
+    return table.sample(SAMPLE, version)
 
 
-def behind_ports(speakers: Sequence[Speaker | None]) -> tuple[tuple[str, ...], ...]:
-    """The prefixes behind each port that test frames go to, as many each; none: no speaker announces any.
+def behind_ports(speakers: Sequence[Speaker | None], version: int = 4) -> tuple[tuple[str, ...], ...]:
+    """The prefixes of an IP version behind each port that test frames go to, as many each; none: no speaker
+    announces any.
 
     Behind a port without a table they are of the networks that are usually there. ValueError if a table
     cannot be made, or its file not be read.
     """
     try:
-        found = [_sample(one.bgp) if one and one.bgp and one.announces else () for one in speakers]
+        found = [_sample(one.bgp, version) if one and one.bgp else () for one in speakers]
     except LabError as error:
         raise Problem(error.message, error.hint, code=error.code) from error
     count = max(map(len, found), default=0)
     if not count:
         return ()
     ports = len(speakers)
-    return tuple(
-        own or routes.prefixes(addresses.networks_behind(port, ports)[0], count)
-        for port, own in enumerate(found)
-    )
+    networks = addresses.behind_ipv6 if version == 6 else addresses.networks_behind
+    return tuple(own or routes.prefixes(networks(port, ports)[0], count) for port, own in enumerate(found))

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from netdyno.devices.peering import Bgp, Ospf, Speaker
 
-TABLES = ("table4", "withdrawn4", "table6")
-"""Static protocols that hold the table: `withdrawn4` is the part that can be withdrawn at once."""
-WITHDRAWN = TABLES[1]
+TABLES = {4: ("table4", "withdrawn4"), 6: ("table6", "withdrawn6")}
+"""Static protocols that hold the table, by IP version; of the second all routes can be withdrawn at once."""
 SESSION = "bgp1"
 HOLD_S = 90
 """RFC 4271 section 10 suggests it; the device may ask for less."""
@@ -71,10 +70,10 @@ def _session(bgp: Bgp, speaker: Speaker, own: str, password: str) -> Iterator[st
     yield f"  graceful restart {'on' if bgp.restarts else 'off'};"
     if password:
         yield f'  password "{password}";'
-    yield f"  ipv4 {{ import none; export {_export(bgp, TABLES[:2])}; next hop self; }};"
-    if bgp.routes_ipv6 or bgp.next_hop_ipv6:
+    yield f"  ipv4 {{ import none; export {_export(bgp, TABLES[4])}; next hop self; }};"
+    if bgp.has_ipv6:
         hop = bgp.next_hop_ipv6 or speaker.address_ipv6
-        yield f"  ipv6 {{ import none; export {_export(bgp, TABLES[2:])}; next hop address {hop}; }};"
+        yield f"  ipv6 {{ import none; export {_export(bgp, TABLES[6])}; next hop address {hop}; }};"
     yield "}"
 
 

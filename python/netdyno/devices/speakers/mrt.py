@@ -50,7 +50,6 @@ NO_NEXT_HOP = "IPv6 routes, without `next_hop_ipv6`"
 def read_table(
     path: Path,
     seed: int = 1,
-    withdraw: int = 0,
     avoid: Sequence[str] = (),
     avoid_as: Collection[int] = (),
     has_ipv6: bool = True,
@@ -71,7 +70,7 @@ def read_table(
         table = _read(path)
         with suppress(OSError):  # A cache saves time alone.
             _keep(key, table)
-    return _announced(table, seed, avoid, frozenset(avoid_as), has_ipv6).split(withdraw)
+    return _announced(table, seed, avoid, frozenset(avoid_as), has_ipv6)
 
 
 def _announced(

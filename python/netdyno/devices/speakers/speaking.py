@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from netdyno.devices import secrets
+from netdyno.devices import routes, secrets
 from netdyno.devices.linux import daemon, leftovers, namespaces
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.bird import IS_UP, run_bird
@@ -113,7 +113,7 @@ class Speaking:
 
     def ask(self, event: Event) -> None:
         """Has the speaker at the event's port withdraw routes, or announce them again, and with it all others
-        behind which the same prefixes are. Raises LabError."""
+        behind which the same prefixes are: routes of the IP version of the frames. Raises LabError."""
         behind = self.wiring.routes
         prefixes = [behind[one.number] for one in self.running if event.port in (None, one.port.name)]
         asked = [one for one in self.running if one.table is not None and behind[one.number] in prefixes]
@@ -123,8 +123,9 @@ class Speaking:
                 "give its link `routing: {bgp: {...}}`",
                 code="unsupported",
             )
+        _, withdrawn = bird.TABLES[routes.version(prefixes[0])]
         for one in asked:
-            one.ask(f"{'disable' if event.kind == 'withdraw' else 'enable'} {bird.WITHDRAWN}")
+            one.ask(f"{'disable' if event.kind == 'withdraw' else 'enable'} {withdrawn}")
 
     def check(self) -> LabError | None:
         """Which speaker has ended, and how."""

@@ -133,37 +133,29 @@ class Routes:
 class Table:
     """A table of routes. Nothing of it changes once it is made.
 
-    withdrawn: IPv4 routes that can be withdrawn apart from the others; no route is in both. seed: of what is
-    drawn from it. left_out: routes of a file that are not announced, how many by why.
+    withdrawn, withdrawn_ipv6: routes that can be withdrawn apart from the others, which lack them. seed: of
+    what is drawn from it. left_out: routes of a file that are not announced, how many by why.
     """
 
     ipv4: Routes
     ipv6: Routes
     attributes: Sequence[Attributes]
     withdrawn: Routes = Routes(4)
+    withdrawn_ipv6: Routes = Routes(6)
     seed: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.ipv4) + len(self.withdrawn) + len(self.ipv6)
+        return self.count(4) + self.count(6)
 
-    def split(self, withdraw: int) -> Table:
-        """The same routes, so many of IPv4 in the part that can be withdrawn: drawn by the seed.
+    def split(self, withdraw: int, withdraw_ipv6: int = 0) -> Table:
+        """The same routes, so many of each IP version in the part that can be withdrawn: drawn by the seed.
 
         Among them are prefixes of every length that frames prove (`sample`), as many as a test sends to.
         """
-        whole = [*self.ipv4.prefixes, *self.withdrawn.prefixes]
-        kinds = [*self.ipv4.attributes, *self.withdrawn.attributes]
-        draw = random.Random(f"{self.seed} withdraw")
-        taken = set(_drawn(_alone(whole, 4), min(withdraw, PROVEN), draw))
-        others = [prefix for prefix in whole if prefix not in taken] if taken else whole
-        taken.update(draw.sample(others, min(max(withdraw - len(taken), 0), len(others))))
-
-        def part(is_taken: bool) -> Routes:
-            chosen = [(prefix in taken) is is_taken for prefix in whole]
-            return Routes(4, array("Q", compress(whole, chosen)), array("I", compress(kinds, chosen)))
-
-        return replace(self, ipv4=part(False), withdrawn=part(True))
+        ipv4, withdrawn = _split(self.ipv4, withdraw, random.Random(f"{self.seed} withdraw"))
+        ipv6, withdrawn_ipv6 = _split(self.ipv6, withdraw_ipv6, random.Random(f"{self.seed} withdraw IPv6"))
+        return replace(self, ipv4=ipv4, withdrawn=withdrawn, ipv6=ipv6, withdrawn_ipv6=withdrawn_ipv6)
 
     def sample(self, count: int, version: int = 4) -> tuple[str, ...]:
         """So many prefixes for frames to go to, of every length, from the withdrawn part where there is one.
@@ -171,7 +163,8 @@ class Table:
         No other prefix of the table is inside one of them or around it: any of its addresses proves that very
         route, and its withdrawal is seen. Fewer, where so many are not in the table. Drawn by the seed.
         """
-        part = self.withdrawn if version == 4 and len(self.withdrawn) else self._of(version)
+        others, withdrawn = self._parts(version)
+        part = withdrawn if len(withdrawn) else others
         alone = self._alone[version]
         draw = random.Random(f"{self.seed} sample {version}")
         found = _drawn([prefix for prefix in part.prefixes if prefix in alone], count, draw)
@@ -179,7 +172,7 @@ class Table:
 
     def count(self, version: int) -> int:
         """How many routes of an IP version there are, those that can be withdrawn among them."""
-        return len(self.ipv6) if version == 6 else len(self.ipv4) + len(self.withdrawn)
+        return sum(map(len, self._parts(version)))
 
     def write_bird(self, folder: Path) -> str:
         """Writes the table to a folder; the line that includes it in a configuration of BIRD 2.
@@ -187,28 +180,35 @@ class Table:
         It has the static protocols `TABLES`, so that `birdc disable withdrawn4` withdraws that part. A
         session of BGP that exports them announces its own address as the next hop.
         """
-        whole = (self.ipv4, self.withdrawn, self.ipv6)
-        used = set().union(*(set(part.attributes) for part in whole))
+        whole = {
+            name: part
+            for version, names in TABLES.items()
+            for name, part in zip(names, self._parts(version), strict=True)
+        }
+        used = set().union(*(set(part.attributes) for part in whole.values()))
         names = {kind: _Names() for kind in ("path", "community", "large_community")}
         blocks = {place: _block(self.attributes[place], names) for place in sorted(used)}
         path = folder / "table.conf"
         with path.open("w", encoding="ascii") as file:
             for one in names.values():
                 file.writelines(f"define {name} = {text};\n" for text, name in one.items())
-            for name, part in zip(TABLES, whole, strict=True):
+            for name, part in whole.items():
                 file.write(f"protocol static {name} {{\nipv{part.version};\n")
                 routes = zip(part.texts(), part.attributes, strict=True)
                 file.writelines(f"route {text} blackhole {blocks[place]};\n" for text, place in routes)
                 file.write("}\n")
         return f'include "{path}";'
 
-    def _of(self, version: int) -> Routes:
-        return self.ipv4 if version == 4 else self.ipv6
+    def _parts(self, version: int) -> tuple[Routes, Routes]:
+        """Those that stay, and those that can be withdrawn."""
+        return (self.ipv6, self.withdrawn_ipv6) if version == 6 else (self.ipv4, self.withdrawn)
 
     @cached_property
     def _alone(self) -> Mapping[int, frozenset[int]]:
-        ipv4 = chain(self.ipv4.prefixes, self.withdrawn.prefixes)
-        return {4: frozenset(_alone(ipv4, 4)), 6: frozenset(_alone(self.ipv6.prefixes, 6))}
+        return {
+            version: frozenset(_alone(chain(*(part.prefixes for part in self._parts(version))), version))
+            for version in BITS
+        }
 
 
 PROVEN = 2_000
@@ -231,6 +231,27 @@ def spans_of(networks: Iterable[str], version: int) -> list[tuple[int, int]]:
     """Of the networks of an IP version, the first address of each and the one behind its last. ValueError."""
     found = [prefix for its_version, prefix in map(prefix_of, networks) if its_version == version]
     return [(one >> 8, (one >> 8) + (1 << (BITS[version] - (one & 255)))) for one in found]
+
+
+def _split(routes: Routes, count: int, draw: random.Random) -> tuple[Routes, Routes]:
+    """The routes without so many of them, and these."""
+    version, whole = routes.version, routes.prefixes
+    if not count:
+        return routes, Routes(version)
+    taken = set(_drawn(_alone(whole, version), min(count, PROVEN), draw))
+    others = [prefix for prefix in whole if prefix not in taken]
+    taken.update(draw.sample(others, min(count - len(taken), len(others))))
+
+    def part(is_taken: bool) -> Routes:
+        chosen = [(prefix in taken) is is_taken for prefix in whole]
+        kinds = array("I", compress(routes.attributes, chosen))
+        return Routes(version, _packed(version, compress(whole, chosen)), kinds)
+
+    return part(False), part(True)
+
+
+def _packed(version: int, prefixes: Iterable[int]) -> Sequence[int]:
+    return array("Q", prefixes) if version == 4 else list(prefixes)
 
 
 def _alone(prefixes: Iterable[int], version: int) -> list[int]:
@@ -311,13 +332,14 @@ def make_table(
     avoid: Sequence[str] = (),
     avoid_as: Collection[int] = (),
     has_attributes: bool = True,
+    withdraw_ipv6: int = 0,
 ) -> Table:
     """A table of so many routes, the same for the same arguments.
 
     Lengths, nesting, paths and communities are as diverse as in the Internet's. withdraw: of the IPv4 routes,
-    see `Table.split`. avoid: networks that no prefix is inside or around. avoid_as: in no path, for a device
-    refuses a path with its own. has_attributes: False for the prefixes alone, in half the time.
-    ValueError if there is no room for so many.
+    withdraw_ipv6: of the others, see `Table.split`. avoid: networks that no prefix is inside or around.
+    avoid_as: in no path, for a device refuses a path with its own. has_attributes: False for the prefixes
+    alone, in half the time. ValueError if there is no room for so many.
     """
     ipv4, ipv6 = (
         _prefixes(version, count, avoid, random.Random(f"{seed} IPv{version}"))
@@ -332,7 +354,7 @@ def make_table(
         kinds4 = array("I", draw.choices(range(len(sums)), cum_weights=sums, k=routes))
         kinds6 = array("I", draw.choices(range(both), cum_weights=sums[:both], k=routes_ipv6))
     table = Table(Routes(4, ipv4, kinds4), Routes(6, ipv6, kinds6), attributes, seed=seed)
-    return table.split(withdraw) if withdraw else table
+    return table.split(withdraw, withdraw_ipv6)
 
 
 def counts_by_length(version: int, routes: int) -> dict[int, int]:

@@ -31,16 +31,16 @@ def install(lab: Lab, name: str) -> AbstractContextManager[Installed]:
 
 @contextmanager
 def _bird(lab: Lab) -> Iterator[Installed]:
-    _give_ipv6(lab)
+    ipv6 = _give_ipv6(lab)
     with run_bird(lab.device, configure_bird(lab), IS_UP) as daemon:
-        yield Installed((daemon,))
+        yield Installed((daemon,), of_links=ipv6)
 
 
 @contextmanager
 def _frr(lab: Lab) -> Iterator[Installed]:
-    _give_ipv6(lab)
+    ipv6 = _give_ipv6(lab)
     with run_frr(lab.device, configure_frr(lab)) as daemons:
-        yield Installed(daemons)
+        yield Installed(daemons, of_links=ipv6)
 
 
 _DAEMONS = {"bird": _bird, "frr": _frr}
@@ -51,15 +51,31 @@ def speakers(lab: Lab) -> list[tuple[int, WiredPort, Speaker]]:
     return [(number, port, port.speaker) for number, port in enumerate(lab.wiring.ports) if port.speaker]
 
 
-def _give_ipv6(lab: Lab) -> None:
-    """Addresses of ports whose speakers have IPv6; the kernel had it switched off there."""
-    for number, _, speaker in speakers(lab):
-        if speaker.has_ipv6:
-            name = dut.PORTS[number]
-            for scope in ("all", name):
-                lab.device.do(f"echo 0 > /proc/sys/net/ipv6/conf/{scope}/disable_ipv6")
-            lab.device.do("echo 1 > /proc/sys/net/ipv6/conf/all/forwarding")
-            lab.device.do(f"ip address add {addresses.device_ipv6(number)}/64 dev {name} nodad")
+def _give_ipv6(lab: Lab) -> tuple[str, ...]:
+    """IPv6 for all ports where a speaker has it: address, the tester as a neighbour, networks behind it.
+
+    The commands that give it to each port again; none: no speaker has IPv6.
+    """
+    if not any(speaker.has_ipv6 for _, _, speaker in speakers(lab)):
+        return ()
+    # The kernel had it switched off.
+    for scope in ("all", *lab.ports):
+        lab.device.do(f"echo 0 > /proc/sys/net/ipv6/conf/{scope}/disable_ipv6")
+    lab.device.do("echo 1 > /proc/sys/net/ipv6/conf/all/forwarding")
+    found = []
+    for number, name in enumerate(lab.ports):
+        tester = addresses.tester_ipv6(number)
+        commands = [
+            f"address replace {addresses.device_ipv6(number)}/64 dev {name} nodad",
+            f"neighbour replace {tester} lladdr {lab.wiring.ports[number].mac} dev {name} nud permanent",
+            *(
+                f"route replace {network} via {tester}"
+                for network in addresses.behind_ipv6(number, len(lab.ports))
+            ),
+        ]
+        found.append(" && ".join(f"ip {command}" for command in commands))
+        lab.device.do(found[-1])
+    return tuple(found)
 
 
 def configure_bird(lab: Lab) -> str:
@@ -108,7 +124,7 @@ def _session(number: int, port: WiredPort, speaker: Speaker, session: tuple[int,
         f"  {'direct; check link' if is_direct else 'multihop'}; connect delay time 1; connect retry time 2;"
         f" error wait time 1, 2;\n"
         f"  graceful restart {'on' if bgp.restarts else 'off'};\n{password}"
-        f"  ipv4 {{ {family} }};\n" + (f"  ipv6 {{ {family} }};\n" if bgp.routes_ipv6 else "") + "}\n"
+        f"  ipv4 {{ {family} }};\n" + (f"  ipv6 {{ {family} }};\n" if bgp.has_ipv6 else "") + "}\n"
     )
 
 
@@ -136,7 +152,7 @@ def configure_frr(lab: Lab) -> Mapping[str, str]:
         for number, port, speaker, address in sessions:
             said += _session_of_frr(number, port, speaker, address)
             of_version[4].append(address)
-            if speaker.bgp is not None and speaker.bgp.routes_ipv6:
+            if speaker.bgp is not None and speaker.bgp.has_ipv6:
                 of_version[6].append(address)
         for version, peers in of_version.items():
             if peers:
