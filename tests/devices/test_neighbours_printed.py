@@ -73,15 +73,32 @@ def test_words_are_those_of_the_driver_or_as_asked(tmp_path: Path) -> None:
     assert find_of_driver("snmp") == find_of_driver("") == ROUTERS["other"]
 
 
-def test_ospf_on_vlans_is_on_each_subinterface() -> None:
-    vlans = "vlans: [{vlan: 10-12, address: 10.0.0.2/24, gateway: 10.0.0.1}], routing: {ospf: true}"
+def of_vlans(routing: str, router: str) -> list[str]:
+    vlans = f"vlans: [{{vlan: 10-12, address: 10.0.0.2/24, gateway: 10.0.0.1}}], routing: {{{routing}}}"
+    port = ROUTERS[router].plan_name(ROUTERS[router].ports[0])
     links = f"""\
-    - {{endpoints: ["tester:west", "dut:Gi0/0"], rate: 1Gbps, {vlans}}}
-    - {{endpoints: ["tester:east", "dut:Gi0/1"], rate: 1Gbps, address: 10.9.0.2/24, gateway: 10.9.0.1}}
+    - {{endpoints: ["tester:west", "dut:{port}"], rate: 1Gbps, {vlans}}}
+    - {{endpoints: ["tester:east", "dut:z"], rate: 1Gbps, address: 10.9.0.2/24, gateway: 10.9.0.1}}
 """
     head, tail = PLAN.split("    - endpoints", 1)[0], PLAN.partition("traffic:")[2]
-    lines = list(neighbour_lines(parse(head % "" + links + "traffic:" + tail), ROUTERS["ios"]))
+    return list(neighbour_lines(parse(head % "" + links + "traffic:" + tail), ROUTERS[router]))
+
+
+def test_ospf_on_vlans_is_on_each_subinterface() -> None:
+    lines = of_vlans("ospf: true", "ios")
     assert [line for line in lines if line.startswith("interface")] == [
         f"interface GigabitEthernet0/0.{vid}" for vid in (10, 11, 12)
     ]
     assert not [line for line in lines if "bgp" in line or "route-map" in line]
+
+
+def test_bgp_on_vlans_is_a_session_from_each_subinterface() -> None:
+    lines = of_vlans("ospf: true, bgp: {own_as: 64513, peer_as: 64512, routes: 3000}", "bird")
+    assert [line.split()[1:3] for line in lines if line.startswith("protocol")] == [
+        ["ospf", "v2"],
+        *[["bgp", f"netdyno_bgp_1_{vid}_1"] for vid in (10, 11, 12)],
+    ]
+    ends = [(line.split()[1].rstrip(";")) for line in lines if line.startswith(("  local", "  neighbor"))]
+    assert ends == ["10.0.0.1", "10.0.0.2", "10.0.1.1", "10.0.1.2", "10.0.2.1", "10.0.2.2"]
+    # A tenth and 100 above a third of the routes.
+    assert sum("import limit 1200 " in line for line in lines) == 3

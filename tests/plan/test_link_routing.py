@@ -95,7 +95,31 @@ def test_routing_that_contradicts_itself_is_a_mistake(routing: str, place: str, 
             "unsupported",
         ),
         ({"device": "external", "west": WEST, "east": "server: 192.0.2.9"}, AT, "unsupported"),
-        ({"device": "external", "west": WEST, "east": VLANS}, AT, "unsupported"),
+        (
+            {"device": "external", "west": WEST, "east": VLANS, "routing": "{ospf3: true}"},
+            f"{AT}.ospf3",
+            "unsupported",
+        ),
+        (
+            {
+                "device": "external",
+                "west": WEST,
+                "east": VLANS,
+                "routing": f"{{bgp: {{{TABLE}, sessions: 2}}}}",
+            },
+            f"{AT}.bgp.sessions",
+            "conflict",
+        ),
+        (
+            {
+                "device": "external",
+                "west": WEST,
+                "east": VLANS,
+                "routing": "{bgp: {own_as: 1, routes_ipv6: 9}}",
+            },
+            f"{AT}.bgp.routes_ipv6",
+            "unsupported",
+        ),
         (
             {"device": "external", "west": WEST, "east": EAST, "routing": "{ospf3: true}"},
             f"{AT}.ospf3",
@@ -120,6 +144,14 @@ def test_lab_that_has_no_such_neighbour_is_a_mistake(parts: dict[str, str], plac
 def test_vlans_of_a_link_have_ospf() -> None:
     plan = parsed("{ospf: true}", device="external", east=VLANS)
     assert plan.lab.links[1].speaker == Speaker(ospf=Ospf("0.0.0.0", 10, 40))
+
+
+def test_vlans_of_a_link_have_a_session_each() -> None:
+    plan = parsed(f"{{bgp: {{{TABLE}}}}}", device="external", west=WEST, east=VLANS)
+    wired = plan.kind.wire(plan.lab.links, plan.lab.settings).ports[1].speaker
+    assert wired is not None
+    assert wired.sessions(1) == ("10.0.0.2", "10.0.1.2", "10.0.2.2")
+    assert wired.peers == ("10.0.0.1", "10.0.1.1", "10.0.2.1")
 
 
 def test_whole_plan_becomes_speakers_with_addresses() -> None:

@@ -340,6 +340,11 @@ def _speaker(link: LabLink) -> Speaker | None:
         )
     ours, theirs = ends[0]
     bgp = link.speaker.bgp
+    if link.vlans:
+        peers = tuple(far or "" for _, far in ends)
+        if bgp is not None:
+            bgp = replace(bgp, sessions=len(ends), addresses=tuple(_host(own, 4) or "" for own, _ in ends))
+        return replace(link.speaker, bgp=bgp, networks=(ours or "",), peers=peers)
     # Frames to IPv6 routes come to the tester when it answers for their next hop.
     hops = (f"{bgp.next_hop_ipv6}/128",) if bgp is not None and bgp.next_hop_ipv6 else ()
     return replace(link.speaker, networks=(ours or "", *hops), peers=(theirs or "",))

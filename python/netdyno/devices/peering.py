@@ -70,7 +70,8 @@ class Ospf:
 class Speaker:
     """The routing protocols that the tester speaks on a port; None: not this one.
 
-    networks: its own addresses there, with their prefix lengths, IPv4 first; peers: the device's, without.
+    networks: its own addresses there, with their prefix lengths, IPv4 first; peers: the device's, without;
+    of VLANs the device's on each of them.
     """
 
     bgp: Bgp | None = None

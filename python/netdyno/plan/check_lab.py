@@ -325,13 +325,8 @@ def _speaker(source: Source, place: Path_, link: m.Link, base: Path | None) -> S
             place, "a link with `server` has no `routing`", "leave one of them out", code="unsupported"
         )
         return None
-    if link.vlans and (link.routing.bgp or link.routing.ospf3):
-        source.report_key(
-            place,
-            "on the VLANs of a link the tester speaks OSPF version 2 alone",
-            "`routing: {ospf: true}`; BGP on a link without `vlans`",
-            code="unsupported",
-        )
+    for one in link_routing.problems_of_vlans(link.routing) if link.vlans else ():
+        source.report_key((*place, *one.at), one.message, one.hint, code=one.code)
     return link_routing.speaker_of(link.routing, base)
 
 

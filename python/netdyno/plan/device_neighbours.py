@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from netdyno.devices.own_router import Neighbours, Router
@@ -21,19 +22,25 @@ def neighbour_lines(plan: Plan, router: Router) -> Iterator[str]:
     found = []
     ports = plan.kind.wire(plan.lab.links, plan.lab.settings).ports
     for number, (link, port) in enumerate(zip(plan.lab.links, ports, strict=True)):
-        if port.speaker is not None:
-            found.append(
-                Neighbours(
-                    number + 1,
-                    router.long_name(link.device_port),
-                    tuple(vlan.name for vlan in link.vlans),
-                    port.speaker.peers[0],
-                    port.speaker.address,
-                    port.speaker,
-                    port.speaker.sessions(number),
-                    _announced(port.speaker),
-                )
+        speaker = port.speaker
+        if speaker is None:
+            continue
+        name = router.long_name(link.device_port)
+        vlans = tuple(vlan.name for vlan in link.vlans)
+        announced, own = _announced(speaker), speaker.sessions(number)
+        # On VLANs each session has a port and addresses of its own.
+        is_divided = bool(vlans and own)
+        found.append(
+            Neighbours(
+                *(f"{number + 1}", name, vlans, speaker.peers[0], speaker.address),
+                *((replace(speaker, bgp=None),) if is_divided else (speaker, own, announced)),
             )
+        )
+        for vlan, ours, theirs in zip(vlans, own, speaker.peers, strict=True) if is_divided else ():
+            alone = replace(speaker, ospf=None)
+            counts = {version: -(-count // len(own)) for version, count in announced.items()}
+            place = f"{number + 1}_{vlan.replace('.', '_')}"
+            found.append(Neighbours(place, f"{name}.{vlan}", (), theirs, ours, alone, (ours,), counts))
     if found:
         yield from router.neighbours(tuple(found)).splitlines()
 

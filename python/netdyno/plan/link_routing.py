@@ -159,6 +159,36 @@ def problems(given: LinkRouting, base: Path | None) -> Iterator[Problem]:
         yield from _problems_of_bgp(given.bgp, given, base)
 
 
+def problems_of_vlans(given: LinkRouting) -> Iterator[Problem]:
+    """What of it the VLANs of a link have not, with its place below `routing`."""
+    if given.ospf3 is not None:
+        yield Problem(
+            "on the VLANs of a link the tester speaks OSPF version 2 alone",
+            "`ospf`, or a link without `vlans`",
+            ("ospf3",),
+            code="unsupported",
+        )
+    bgp = given.bgp
+    if bgp is None:
+        return
+    for name in ("sessions", "addresses", "peer"):
+        if name in bgp.model_fields_set:
+            yield Problem(
+                f"each VLAN has a session from its `address` to its `gateway`, so there is no `{name}`",
+                "leave it out",
+                ("bgp", name),
+                code="conflict",
+            )
+    for name in ("routes_ipv6", "next_hop_ipv6"):
+        if getattr(bgp, name):
+            yield Problem(
+                "on the VLANs of a link the tester announces IPv4 routes alone",
+                "leave it out, or take a link without `vlans`",
+                ("bgp", name),
+                code="unsupported",
+            )
+
+
 def _problems_of_bgp(bgp: LinkBgp, given: LinkRouting, base: Path | None) -> Iterator[Problem]:
     at = ("bgp",)
     if bgp.table and (bgp.routes or bgp.routes_ipv6):

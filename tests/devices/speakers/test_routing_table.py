@@ -116,6 +116,15 @@ def test_sample_is_of_every_length_and_alone_in_the_table(version: int, table: T
     assert all(sum(one.overlaps(other) for other in whole) == 1 for one in chosen)
 
 
+def test_parts_of_a_table_have_the_sample_in_turn_and_each_route_once(table: Table) -> None:
+    parts = table.divide(3, 300)
+    whole = [text for part in parts for text in (*part.ipv4.texts(), *part.withdrawn.texts())]
+    assert sorted(whole) == sorted(every(table, 4))
+    for number, part in enumerate(parts):
+        assert set(table.sample(300)[number::3]) <= set(part.withdrawn.texts())
+        assert part.count(4) == pytest.approx(ROUTES / 3, abs=50)
+
+
 def test_sample_of_a_small_table_is_what_it_has() -> None:
     table = make_table(5, 0, 1)
     assert set(table.sample(1_000)) <= set(table.ipv4.texts())

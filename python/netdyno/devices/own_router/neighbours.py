@@ -16,12 +16,13 @@ HEADROOM = 10, 100
 class Neighbours:
     """The tester's speaker behind a port of the router.
 
-    number: of the port, from 1. port: as the router prints it. vlans: tags of its subinterfaces, `100` or
-    `100.20`; none: the port itself. gateway: the router's address there. tester: the tester's. sessions: the
-    tester's address of each BGP session. announced: routes by IP version, of the versions that a session has.
+    number: of the port, from 1, of a VLAN of it `1_100`. port: as the router prints it. vlans: tags of its
+    subinterfaces, `100` or `100.20`; none: the port itself. gateway: the router's address there. tester: the
+    tester's. sessions: the tester's address of each BGP session. announced: routes by IP version, of the
+    versions that a session has.
     """
 
-    number: int
+    number: str
     port: str
     vlans: tuple[str, ...]
     gateway: str

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from netdyno.devices.peering import Bgp, Ospf, Speaker
 
@@ -16,31 +17,36 @@ PREPENDED, LOW_PREFERENCE = 3, 50
 """What makes a second choice; 100 is the usual preference."""
 
 
+@dataclass(frozen=True)
+class Session:
+    """A session of BGP. own, peer: addresses of both ends. suffix: of names, if it has a table of its own."""
+
+    own: str
+    peer: str
+    is_direct: bool = True
+    suffix: str = ""
+
+
 def configure(
     speaker: Speaker,
-    sessions: tuple[str, ...],
-    place: int,
+    sessions: Sequence[Session],
+    ospfs: Sequence[Ospf],
     *,
     interfaces: tuple[str, ...],
+    loopbacks: tuple[str, ...],
     includes: str,
     password: str,
 ) -> str:
-    """The configuration of a speaker's BIRD for one of its sessions; the first one has OSPF too.
-
-    BIRD has one session with a neighbour's address, so each is a router of its own. sessions: their own
-    addresses. place: which of them. includes: of the table.
-    """
-    own = sessions[place] if sessions else speaker.address
-    ospf = (speaker.ospf, speaker.ospf3) if place == 0 else ()
-    loopbacks = tuple(one for one in sessions if one != speaker.address)
+    """The configuration of one of a speaker's BIRDs. loopbacks: announced by OSPF. includes: of the table."""
+    bgp = speaker.bgp
     return "\n".join(
         (
             "log stderr { info, warning, error, fatal, bug, remote, auth };",
-            f"router id {own};",
+            f"router id {sessions[0].own if sessions else speaker.address};",
             "protocol device { scan time 5; }",
             includes,
-            *(_ospf(one, interfaces, loopbacks) for one in ospf if one is not None),
-            *(() if speaker.bgp is None else _session(speaker.bgp, speaker, own, password)),
+            *(_ospf(one, interfaces, loopbacks) for one in ospfs),
+            *(line for one in sessions if bgp for line in _session(bgp, speaker, one, password)),
             "",
         )
     )
@@ -59,27 +65,26 @@ def _ospf(ospf: Ospf, interfaces: tuple[str, ...], loopbacks: tuple[str, ...]) -
     )
 
 
-def _session(bgp: Bgp, speaker: Speaker, own: str, password: str) -> Iterator[str]:
-    is_direct = own == speaker.address
+def _session(bgp: Bgp, speaker: Speaker, one: Session, password: str) -> Iterator[str]:
     # All sessions begin at once, when every speaker has read its table.
-    yield f"protocol bgp {SESSION} {{ disabled yes;"
-    yield f"  local {own} as {bgp.own_as}; neighbor {bgp.peer or speaker.peers[0]} as {bgp.peer_as};"
+    yield f"protocol bgp {SESSION}{one.suffix} {{ disabled yes;"
+    yield f"  local {one.own} as {bgp.own_as}; neighbor {one.peer} as {bgp.peer_as};"
     # Several BIRDs listen in one namespace, each at its own address.
-    yield f"  {'direct' if is_direct else 'multihop'}; strict bind on;"
+    yield f"  {'direct' if one.is_direct else 'multihop'}; strict bind on;"
     yield f"  hold time {HOLD_S}; connect delay time 1; connect retry time 2; error wait time 1, 2;"
     yield f"  graceful restart {'on' if bgp.restarts else 'off'};"
     if password:
         yield f'  password "{password}";'
-    yield f"  ipv4 {{ import none; export {_export(bgp, TABLES[4])}; next hop self; }};"
+    yield f"  ipv4 {{ import none; export {_export(bgp, TABLES[4], one.suffix)}; next hop self; }};"
     if bgp.has_ipv6:
-        hop = bgp.next_hop_ipv6 or speaker.address_ipv6
-        yield f"  ipv6 {{ import none; export {_export(bgp, TABLES[6])}; next hop address {hop}; }};"
+        export, hop = _export(bgp, TABLES[6], one.suffix), bgp.next_hop_ipv6 or speaker.address_ipv6
+        yield f"  ipv6 {{ import none; export {export}; next hop address {hop}; }};"
     yield "}"
 
 
-def _export(bgp: Bgp, names: tuple[str, ...]) -> str:
+def _export(bgp: Bgp, names: tuple[str, ...], suffix: str) -> str:
     """What is announced of these protocols."""
-    is_one = " || ".join(f'proto = "{name}"' for name in names)
+    is_one = " || ".join(f'proto = "{name}{suffix}"' for name in names)
     changed = ""
     if bgp.is_backup:
         longer = f"bgp_path.prepend({bgp.own_as});" * PREPENDED

@@ -18,7 +18,7 @@ from netdyno.devices.live import Channel, InSeries, Instrument, Live
 from netdyno.devices.peering import Speaker
 from netdyno.devices.reasons import RoutesAnnounced, RoutesLeftOut
 from netdyno.devices.speakers import bird
-from netdyno.devices.speakers.announced import table_of
+from netdyno.devices.speakers.announced import SAMPLE, table_of
 from netdyno.devices.speakers.port import INTERFACE, speaker_port, speaker_vlans
 from netdyno.devices.speakers.table import Table
 from netdyno.devices.speakers.taps import name_tap
@@ -125,7 +125,7 @@ class Speaking:
             )
         _, withdrawn = bird.TABLES[routes.version(prefixes[0])]
         for one in asked:
-            one.ask(f"{'disable' if event.kind == 'withdraw' else 'enable'} {withdrawn}")
+            one.ask(f'{"disable" if event.kind == "withdraw" else "enable"} "{withdrawn}*"')
 
     def check(self) -> LabError | None:
         """Which speaker has ended, and how."""
@@ -184,7 +184,7 @@ def _bring_up(
     begun = time.monotonic()
     for one in running:
         if one.speaker.bgp is not None:
-            one.ask(f"enable {bird.SESSION}")
+            one.ask(f'enable "{bird.SESSION}*"')
     for one in running:
         _await_up(one, tell)
     counted = _await_table(live, running, tell)
@@ -225,7 +225,8 @@ def _speaker(number: int, port: WiredPort, interface: str) -> Iterator[_One]:
                 code="login-missing",
             )
         password = secret.reveal()
-    loopbacks = tuple(one for one in sessions if one != speaker.address)
+    loopbacks = () if port.vlans else tuple(one for one in sessions if one != speaker.address)
+    ospfs = tuple(filter(None, (speaker.ospf, speaker.ospf3)))
     table = table_of(speaker)
     names = tuple(map(name_tap, port.vlans)) or (INTERFACE,)
     with ExitStack() as within:
@@ -234,25 +235,42 @@ def _speaker(number: int, port: WiredPort, interface: str) -> Iterator[_One]:
         else:
             made = within.enter_context(speaker_port(interface, port.mac, speaker.networks, loopbacks))
         folder = within.enter_context(leftovers.own_folder("table"))
-        includes = "" if table is None else table.write_bird(folder)
-        daemons = tuple(
-            within.enter_context(
-                run_bird(
-                    made,
-                    bird.configure(
-                        speaker, sessions, place, interfaces=names, includes=includes, password=password
-                    ),
-                    IS_UP,
-                    READY_S,
-                    "the tester's",
-                )
-            )
-            for place in range(max(1, len(sessions)))
+        groups = _by_bird(port, speaker, sessions)
+        parts = () if table is None else table.divide(len(sessions), SAMPLE) if port.vlans else (table,)
+        suffixes = [one.suffix for one in groups[0]]
+        includes = "\n".join(
+            part.write_bird(folder, suffix) for part, suffix in zip(parts, suffixes, strict=False)
         )
-        for found in daemons:
+        daemons = []
+        for place, own in enumerate(groups):
+            text = bird.configure(
+                speaker,
+                own,
+                ospfs if place == 0 else (),
+                interfaces=names,
+                loopbacks=loopbacks,
+                includes=includes,
+                password=password,
+            )
+            daemons.append(within.enter_context(run_bird(made, text, IS_UP, READY_S, "the tester's")))
             with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, found.pid, NICE)
-        yield _One(port, number, speaker, made, daemons, table)
+                os.setpriority(os.PRIO_PROCESS, daemons[-1].pid, NICE)
+        yield _One(port, number, speaker, made, tuple(daemons), table)
+
+
+def _by_bird(port: WiredPort, speaker: Speaker, own: Sequence[str]) -> list[tuple[bird.Session, ...]]:
+    """The sessions of each BIRD of a speaker, from these addresses of its own. The first one has OSPF too.
+
+    A BIRD has one session with a neighbour's address. On VLANs each session has a neighbour of its own.
+    """
+    bgp = speaker.bgp
+    if bgp is None:
+        return [()]
+    if port.vlans:
+        ends = enumerate(zip(own, speaker.peers, strict=True))
+        return [tuple(bird.Session(ours, theirs, suffix=f"_{number}") for number, (ours, theirs) in ends)]
+    peer = bgp.peer or speaker.peers[0]
+    return [(bird.Session(one, peer, one == speaker.address),) for one in own]
 
 
 def _await_up(one: _One, tell: Callable[[str], None]) -> None:
@@ -305,7 +323,7 @@ def _await_table(
             # Two speakers with one table are two ways to the same prefixes.
             wanted[version] = max(wanted[version], one.table.count(version) if one.table else 0)
     sent = sum(
-        one.table.count(version) * len(one.speaker.sessions(one.number))
+        one.table.count(version) * (1 if one.port.vlans else len(one.speaker.sessions(one.number)))
         for one in running
         if one.table is not None
         for version in wanted

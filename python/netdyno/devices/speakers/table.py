@@ -170,15 +170,41 @@ class Table:
         found = _drawn([prefix for prefix in part.prefixes if prefix in alone], count, draw)
         return tuple(prefix_text(prefix, version) for prefix in found)
 
+    def divide(self, parts: int, count: int) -> tuple[Table, ...]:
+        """As many tables, each with an even part of the IPv4 routes.
+
+        Of the prefixes of `sample(count)` each has every parts-th, as streams to the VLANs of a link have.
+        """
+        sampled = {prefix_of(text)[1]: place % parts for place, text in enumerate(self.sample(count))}
+
+        def part(routes: Routes, number: int) -> Routes:
+            own = [
+                sampled.get(prefix, place % parts) == number for place, prefix in enumerate(routes.prefixes)
+            ]
+            kinds = array("I", compress(routes.attributes, own))
+            return Routes(4, array("Q", compress(routes.prefixes, own)), kinds)
+
+        return tuple(
+            replace(
+                self,
+                ipv4=part(self.ipv4, number),
+                withdrawn=part(self.withdrawn, number),
+                ipv6=Routes(6),
+                withdrawn_ipv6=Routes(6),
+            )
+            for number in range(parts)
+        )
+
     def count(self, version: int) -> int:
         """How many routes of an IP version there are, those that can be withdrawn among them."""
         return sum(map(len, self._parts(version)))
 
-    def write_bird(self, folder: Path) -> str:
+    def write_bird(self, folder: Path, suffix: str = "") -> str:
         """Writes the table to a folder; the line that includes it in a configuration of BIRD 2.
 
-        It has the static protocols `TABLES`, so that `birdc disable withdrawn4` withdraws that part. A
-        session of BGP that exports them announces its own address as the next hop.
+        It has the static protocols `TABLES`, so that `birdc disable withdrawn4` withdraws that part; with a
+        suffix where there are several tables. A session of BGP that exports them announces its own address as
+        the next hop.
         """
         whole = {
             name: part
@@ -186,14 +212,14 @@ class Table:
             for name, part in zip(names, self._parts(version), strict=True)
         }
         used = set().union(*(set(part.attributes) for part in whole.values()))
-        names = {kind: _Names() for kind in ("path", "community", "large_community")}
+        names = {kind: _Names(suffix) for kind in ("path", "community", "large_community")}
         blocks = {place: _block(self.attributes[place], names) for place in sorted(used)}
-        path = folder / "table.conf"
+        path = folder / f"table{suffix}.conf"
         with path.open("w", encoding="ascii") as file:
             for one in names.values():
                 file.writelines(f"define {name} = {text};\n" for text, name in one.items())
             for name, part in whole.items():
-                file.write(f"protocol static {name} {{\nipv{part.version};\n")
+                file.write(f"protocol static {name}{suffix} {{\nipv{part.version};\n")
                 routes = zip(part.texts(), part.attributes, strict=True)
                 file.writelines(f"route {text} blackhole {blocks[place]};\n" for text, place in routes)
                 file.write("}\n")
@@ -295,8 +321,11 @@ class _Names(dict[str, str]):
     AS: 10 s and 2.2 GB; a function for each set, or a `case` over their numbers: minutes.
     """
 
+    def __init__(self, suffix: str) -> None:
+        self._suffix = suffix
+
     def name(self, kind: str, text: str) -> str:
-        return self.setdefault(text, f"{kind}_{len(self)}")
+        return self.setdefault(text, f"{kind}_{len(self)}{self._suffix}")
 
 
 def _block(one: Attributes, names: Mapping[str, _Names]) -> str:
