@@ -3,6 +3,9 @@
 Of each prefix the first entry is taken: it is one that a router of the Internet had. What is announced lacks
 communities that routers act on by themselves (65535:...), for a speaker would keep such a route to itself. It
 has the members of an AS_SET one behind the other, for BIRD sends none.
+
+`mrtparse` (2.2.0) decodes the entries of all peers: with 40 of them 1 ms a prefix, 16 min for 1,040,000;
+the first ones take 5 s here. And it accepts an attribute that runs into the next entry.
 """
 
 from __future__ import annotations
@@ -23,7 +26,15 @@ from pathlib import Path
 from struct import Struct
 from typing import BinaryIO, NoReturn, cast
 
-from netdyno.devices.speakers.table import BITS, MARTIANS, Attributes, Routes, Table, spans_of
+from netdyno.devices.speakers.table import (
+    BITS,
+    MARTIANS,
+    Attributes,
+    Routes,
+    Table,
+    pack_prefixes,
+    spans_of,
+)
 from netdyno.devices.wiring import LabError
 
 TABLE_DUMP_V2 = 13
@@ -99,7 +110,7 @@ def _announced(
         wanted = [not why for why in whys]
         prefixes = compress(routes.prefixes, wanted)
         kinds = array("I", compress(routes.attributes, wanted))
-        return Routes(routes.version, _packed(routes.version, prefixes), kinds)
+        return Routes(routes.version, pack_prefixes(routes.version, prefixes), kinds)
 
     return Table(part(table.ipv4), part(table.ipv6), table.attributes, seed=seed, left_out=dict(left_out))
 
@@ -121,10 +132,6 @@ class _Overlap:
         first = prefix >> 8
         place = bisect_left(self.starts, first + (1 << (self.bits - (prefix & 255)))) - 1
         return place >= 0 and self.ends[place] > first
-
-
-def _packed(version: int, prefixes: Iterator[int]) -> Sequence[int]:
-    return array("Q", prefixes) if version == 4 else list(prefixes)
 
 
 # The file.
@@ -197,7 +204,7 @@ class _Reading:
                 False,
             )
         ipv4, ipv6 = (
-            Routes(version, _packed(version, iter(found)), array("I", found.values()))
+            Routes(version, pack_prefixes(version, iter(found)), array("I", found.values()))
             for version, found in self.prefixes.items()
         )
         return Table(ipv4, ipv6, tuple(self.sets))

@@ -271,12 +271,13 @@ def _split(routes: Routes, count: int, draw: random.Random) -> tuple[Routes, Rou
     def part(is_taken: bool) -> Routes:
         chosen = [(prefix in taken) is is_taken for prefix in whole]
         kinds = array("I", compress(routes.attributes, chosen))
-        return Routes(version, _packed(version, compress(whole, chosen)), kinds)
+        return Routes(version, pack_prefixes(version, compress(whole, chosen)), kinds)
 
     return part(False), part(True)
 
 
-def _packed(version: int, prefixes: Iterable[int]) -> Sequence[int]:
+def pack_prefixes(version: int, prefixes: Iterable[int]) -> Sequence[int]:
+    """The prefixes in as little memory as their IP version has."""
     return array("Q", prefixes) if version == 4 else list(prefixes)
 
 
