@@ -288,7 +288,7 @@ def test_loss_before_a_cut_is_no_convergence_time() -> None:
     assert verdicts(result)["cut"] == "not known"
 
 
-def test_withdrawn_prefix_that_came_until_shortly_before_the_end_has_converged() -> None:
+def test_withdrawn_prefix_that_came_until_near_the_end_has_converged() -> None:
     late = 3800 * MS
     result, _ = accept(replace(GOOD, after={**AFTER, "withdraw": [*STEADILY[:-1], late]}))
     found = value(result, "convergence after withdrawal").number

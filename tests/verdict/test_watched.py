@@ -105,7 +105,7 @@ def test_watch_that_a_link_cut_on_request_took_down_did_not_break() -> None:
     assert [one.trial for one in breaks_of(found, (0, 1))] == [2]
 
 
-def test_watch_that_was_there_again_after_a_cut_and_a_silent_command_line_broke() -> None:
+def test_watch_back_after_a_cut_and_a_silent_command_line_can_break() -> None:
     cut = Happened(Event(500 * MS, "link-down", "a"), 500 * MS, 510 * MS)
     up = Happened(Event(1500 * MS, "link-up", "a"), 1500 * MS, 1510 * MS)
     whole = replace(outcome(polls(1, 0, 1, 0)), happened=(cut, up))
