@@ -664,6 +664,9 @@ def find_dead_flows(streams: Sequence[StreamResult], flows: int) -> DeadFlows | 
         return None
     missing: dict[str, int] = {}
     for stream in streams:
+        if stream.by_flow is not None and len(stream.by_flow.sent) != flows:
+            # A trial with flows of its own, one for each prefix.
+            continue
         if stream.offered >= ENOUGH * flows and not stream.is_bare:
             dead = max(flows - stream.flows_received, 0)
             if _is_chance(stream, dead, flows):
