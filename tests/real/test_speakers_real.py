@@ -23,6 +23,7 @@ from netdyno.devices.linux import device as dut
 from netdyno.devices.live import Live
 from netdyno.devices.reasons import RoutesAnnounced
 from netdyno.devices.speakers import speaking
+from netdyno.devices.watches.bird import command
 from netdyno.plan import Plan, parse
 from netdyno.store import open_run
 from netdyno.values.load import Event
@@ -124,6 +125,17 @@ def built(routing: str) -> Iterator[tuple[Live, speaking.Speaking]]:
     wiring = ROUTER.wire(plan.lab.links, {"routing": "bird"})
     with ROUTER.build(wiring) as live, speaking.speaking(live, lambda _: None) as found:
         yield live, found
+
+
+def test_session_that_ends_says_so_to_the_device() -> None:
+    """A Cease of RFC 4486, in the words of the device's BIRD."""
+    plan = asked("linux/router, settings: {routing: bird}", "{bgp: {own_as: 64513, routes: 20000}}")
+    with ROUTER.build(ROUTER.wire(plan.lab.links, {"routing": "bird"})) as live:
+        with speaking.speaking(live, lambda _: None) as found:
+            assert not list(Path(found.running[0].daemons[0].log.parent.parent).glob("table-*"))
+        (daemon,) = live.daemons  # type: ignore[attr-defined]
+        (said,) = command(daemon.control, ("show protocols all",), 5.0)
+    assert "Received: Administrative shutdown" in said
 
 
 def test_kernel_of_a_speaker_answers_no_test_frame() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from netdyno.devices.kind import Program
@@ -18,15 +18,21 @@ IS_UP = "show status | grep -q 'up and run'"
 
 @contextmanager
 def run_bird(
-    device: dut.Device, configuration: str, ready: str, within_s: float = UP_S, owner: str = "the device's"
+    device: dut.Device,
+    configuration: str,
+    ready: str,
+    within_s: float = UP_S,
+    owner: str = "the device's",
+    look: Callable[[], None] = lambda: None,
 ) -> Iterator[daemon.Daemon]:
     """BIRD runs in the namespace. Raises LabError where this machine cannot.
 
     ready: a command for `birdc`, and what its output goes through; it succeeds once the router is ready.
+    look: called until then; what it raises ends BIRD.
     """
     bird, control = dut.tool(BIRD), dut.tool(BIRDC)
     command = f"{bird} -f -c {{folder}}/conf -s {{folder}}/{daemon.CONTROL}"
     # It takes the question when its table is read; the shell is not to wait for that.
     asked = f"timeout 1 {control} -s {{folder}}/{daemon.CONTROL} {ready}"
-    with daemon.run_daemon(device, "bird", command, configuration, asked, within_s, owner) as found:
+    with daemon.run_daemon(device, "bird", command, configuration, asked, within_s, owner, look) as found:
         yield found

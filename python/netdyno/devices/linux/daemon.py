@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,9 +36,14 @@ class Daemon:
         """The socket on which it can be asked."""
         return self.log.with_name(CONTROL)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether its process is there."""
+        return self.begun is not None and leftovers.read_start_time(self.pid) == self.begun
+
     def look(self) -> None:
         """Raises LabError if it has ended: without it the device is not as the plan asks."""
-        if self.begun is not None and leftovers.read_start_time(self.pid) == self.begun:
+        if self.is_running:
             return
         # The shell that started it knows how it ended.
         status, _ = self.device.ask(f"wait {self.pid}")
@@ -74,11 +79,13 @@ def run_daemon(
     ready: str,
     within_s: float = READY_S,
     owner: str = "the device's",
+    look: Callable[[], None] = lambda: None,
 ) -> Iterator[Daemon]:
     """Runs `command` from now on. Raises LabError if it does not come up.
 
     In it and in `ready`, a shell command that succeeds when it has, `{folder}` is a folder of its own, which
-    holds its settings as `conf` and what it says as `log`.
+    holds its settings as `conf` and what it says as `log`. look: called while it comes up; what it raises ends
+    the daemon.
     """
     with leftovers.own_folder(name) as folder:
         log = folder / "log"
@@ -89,6 +96,7 @@ def run_daemon(
         begun = leftovers.read_start_time(pid)
         deadline = time.monotonic() + within_s
         while device.ask(ready.format(folder=folder))[0] != 0:
+            look()
             is_running = leftovers.read_start_time(pid) == begun
             if time.monotonic() > deadline or not is_running:
                 said = log.read_text(errors="replace").strip()

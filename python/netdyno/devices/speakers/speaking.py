@@ -42,6 +42,8 @@ STANDSTILL_S = 60.0
 LOOK_S = 0.5
 LEAST_PERIOD_S = 0.1
 ANSWER_S = 5.0
+END_S = 2.0
+"""A BIRD that ends has closed its sessions by then: its packets take milliseconds, its table more."""
 
 
 @dataclass(frozen=True)
@@ -154,10 +156,11 @@ def speaking(live: Live, tell: Callable[[str], None]) -> Iterator[Speaking]:
         return
     with ExitStack() as within:
         running = tuple(
-            within.enter_context(_speaker(number, port, _interface(wiring, number)))
+            within.enter_context(_speaker(number, port, _interface(wiring, number), tell))
             for number, port in enumerate(wiring.ports)
             if port.speaker is not None
         )
+        within.callback(_end_sessions, running)
         # Second choices come when the device has the first ones: it would go to them meanwhile.
         backups = tuple(one for one in running if one.speaker.bgp is not None and one.speaker.bgp.is_backup)
         firsts = tuple(one for one in running if one not in backups)
@@ -211,7 +214,7 @@ def _interface(wiring: Wiring, number: int) -> str:
 
 
 @contextmanager
-def _speaker(number: int, port: WiredPort, interface: str) -> Iterator[_One]:
+def _speaker(number: int, port: WiredPort, interface: str, tell: Callable[[str], None]) -> Iterator[_One]:
     speaker = port.speaker
     assert speaker is not None
     sessions = speaker.sessions(number)
@@ -234,27 +237,32 @@ def _speaker(number: int, port: WiredPort, interface: str) -> Iterator[_One]:
             made = within.enter_context(speaker_vlans(interface, port.mac, port.vlans))
         else:
             made = within.enter_context(speaker_port(interface, port.mac, speaker.networks, loopbacks))
-        folder = within.enter_context(leftovers.own_folder("table"))
         groups = _by_bird(port, speaker, sessions)
         parts = () if table is None else table.divide(len(sessions), SAMPLE) if port.vlans else (table,)
         suffixes = [one.suffix for one in groups[0]]
-        includes = "\n".join(
-            part.write_bird(folder, suffix) for part, suffix in zip(parts, suffixes, strict=False)
-        )
         daemons = []
-        for place, own in enumerate(groups):
-            text = bird.configure(
-                speaker,
-                own,
-                ospfs if place == 0 else (),
-                interfaces=names,
-                loopbacks=loopbacks,
-                includes=includes,
-                password=password,
+        # BIRD reads the table once, before it is up: a hundred megabytes of text that need not stay.
+        with leftovers.own_folder("table") as folder:
+            includes = "\n".join(
+                part.write_bird(folder, suffix) for part, suffix in zip(parts, suffixes, strict=False)
             )
-            daemons.append(within.enter_context(run_bird(made, text, IS_UP, READY_S, "the tester's")))
-            with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, daemons[-1].pid, NICE)
+            for place, own in enumerate(groups):
+                text = bird.configure(
+                    speaker,
+                    own,
+                    ospfs if place == 0 else (),
+                    interfaces=names,
+                    loopbacks=loopbacks,
+                    includes=includes,
+                    password=password,
+                )
+                started = run_bird(
+                    *(made, text, IS_UP, READY_S, "the tester's"),
+                    look=lambda: tell(f"the BIRD of `{port.name}` reads its table"),
+                )
+                daemons.append(within.enter_context(started))
+                with suppress(OSError):
+                    os.setpriority(os.PRIO_PROCESS, daemons[-1].pid, NICE)
         yield _One(port, number, speaker, made, tuple(daemons), table)
 
 
@@ -271,6 +279,18 @@ def _by_bird(port: WiredPort, speaker: Speaker, own: Sequence[str]) -> list[tupl
         return [tuple(bird.Session(ours, theirs, suffix=f"_{number}") for number, (ours, theirs) in ends)]
     peer = bgp.peer or speaker.peers[0]
     return [(bird.Session(one, peer, one == speaker.address),) for one in own]
+
+
+def _end_sessions(running: Sequence[_One]) -> None:
+    """Takes leave of the device, which else keeps the routes until the hold time has passed (RFC 4271 section
+    6.5), and has an old session when the next case begins."""
+    left = [found for one in running for found in one.daemons]
+    for found in left:
+        with suppress(LabError):
+            command(found.control, ("down",), ANSWER_S)
+    deadline = time.monotonic() + END_S
+    while any(found.is_running for found in left) and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 def _await_up(one: _One, tell: Callable[[str], None]) -> None:
