@@ -84,8 +84,8 @@ def run_daemon(
     """Runs `command` from now on. Raises LabError if it does not come up.
 
     In it and in `ready`, a shell command that succeeds when it has, `{folder}` is a folder of its own, which
-    holds its settings as `conf` and what it says as `log`. look: called while it comes up; what it raises ends
-    the daemon.
+    holds its settings as `conf` and what it says as `log`. look: called while it comes up; what it raises
+    ends the daemon.
     """
     with leftovers.own_folder(name) as folder:
         log = folder / "log"

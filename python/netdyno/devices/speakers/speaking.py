@@ -39,6 +39,9 @@ ROUTES_PER_S = 5_000
 """A device that takes in fewer is given up, after as long again as it takes for a session to come up."""
 STANDSTILL_S = 60.0
 """Nothing new came into the device's table for so long: it has what it takes."""
+LATE = ("device-silent", "session-lost", "not-understood")
+"""Codes of a count that may come later: a device that is busy with its table answers late, or changes the
+table while it prints it."""
 LOOK_S = 0.5
 LEAST_PERIOD_S = 0.1
 ANSWER_S = 5.0
@@ -166,7 +169,7 @@ def speaking(live: Live, tell: Callable[[str], None]) -> Iterator[Speaking]:
         firsts = tuple(one for one in running if one not in backups)
         counted, notes = _bring_up(live, firsts or backups, tell)
         if firsts and backups:
-            _, more = _bring_up(live, backups, tell)
+            _, more = _bring_up(live, backups, tell, firsts)
             notes += more
         ports = list(wiring.ports)
         for one in running:
@@ -178,11 +181,11 @@ def speaking(live: Live, tell: Callable[[str], None]) -> Iterator[Speaking]:
 
 
 def _bring_up(
-    live: Live, running: Sequence[_One], tell: Callable[[str], None]
+    live: Live, running: Sequence[_One], tell: Callable[[str], None], before: Sequence[_One] = ()
 ) -> tuple[Mapping[int, int] | None, tuple[Reason, ...]]:
     """Begins all sessions of some speakers, until the device has their table. What it counts then, and notes.
 
-    Raises LabError.
+    before: speakers that are up already. Raises LabError.
     """
     begun = time.monotonic()
     for one in running:
@@ -190,7 +193,7 @@ def _bring_up(
             one.ask(f'enable "{bird.SESSION}*"')
     for one in running:
         _await_up(one, tell)
-    counted = _await_table(live, running, tell)
+    counted = _await_table(live, running, before, tell)
     took_ns = round((time.monotonic() - begun) * 1e9)
     notes = tuple(
         note
@@ -334,14 +337,14 @@ def _said_by_neighbour(bird: daemon.Daemon) -> Iterator[str]:
 
 
 def _await_table(
-    live: Live, running: Sequence[_One], tell: Callable[[str], None]
+    live: Live, running: Sequence[_One], before: Sequence[_One], tell: Callable[[str], None]
 ) -> Mapping[int, int] | None:
-    """Waits until the device forwards by all routes that are announced. What it counts; None: nobody can."""
-    wanted = {4: 0, 6: 0}
-    for one in running:
-        for version in wanted if one.table is not None else ():
-            # Two speakers with one table are two ways to the same prefixes.
-            wanted[version] = max(wanted[version], one.table.count(version) if one.table else 0)
+    """Waits until the device forwards by all routes that are announced. What it counts; None: nobody can.
+
+    before: speakers whose table it has already.
+    """
+    tables = [one.table for one in (*before, *running) if one.table is not None]
+    wanted = {version: _count_prefixes(tables, version) for version in (4, 6)}
     sent = sum(
         one.table.count(version) * (1 if one.port.vlans else len(one.speaker.sessions(one.number)))
         for one in running
@@ -354,31 +357,45 @@ def _await_table(
     while True:
         for one in running:
             one.look()
+        failed = None
         try:
             counted = live.count_routes()
-        except LabError:
-            # A device that is busy with its table may be silent for half a minute.
-            counted = seen
-        if counted is None or all(counted.get(version, 0) >= count for version, count in wanted.items()):
+        except LabError as error:
+            if error.code not in LATE:
+                raise
+            failed, counted = error, seen
+        # What is counted of one version alone says nothing of the other one.
+        if failed is None and all(count >= wanted[version] for version, count in (counted or {}).items()):
             # Further sessions may still bring better ways to the same prefixes, or as good ones.
-            _await_sent(running, deadline)
+            _await_sent(running, deadline, tell)
             return counted
-        if counted != seen:
+        if counted is not None and counted != seen:
             moved, seen = time.monotonic(), counted
         tell(f"the device has {sum(seen.values()):,} of {sum(wanted.values()):,} routes")
         if time.monotonic() > min(deadline, moved + STANDSTILL_S):
-            raise _incomplete(running, seen, wanted)
+            raise failed or _incomplete(running, seen, wanted)
         time.sleep(LOOK_S)
 
 
+def _count_prefixes(tables: Sequence[Table], version: int) -> int:
+    """The prefixes of an IP version that some tables have together: two of one table are two ways to them."""
+    found: list[tuple[Sequence[int], ...]] = []
+    for one in tables:
+        parts = (one.ipv4.prefixes, one.withdrawn.prefixes) if version == 4 else (one.ipv6.prefixes,)
+        if parts not in found:
+            found.append(parts)
+    whole = [part for parts in found for part in parts]
+    return len(set().union(*whole)) if len(found) > 1 else sum(map(len, whole))
+
+
 def _incomplete(running: Sequence[_One], seen: Mapping[int, int], wanted: Mapping[int, int]) -> LabError:
-    for one in running:
-        if any(not found.is_up for found in one.adjacencies(ANSWER_S)):
-            return _refused(one, [])
+    lost = _find_lost(running)
+    if lost is not None:
+        return lost
     counts = " and ".join(
-        f"{seen.get(version, 0):,} of {count:,} IPv{version} routes"
-        for version, count in wanted.items()
-        if count
+        f"{count:,} of {wanted[version]:,} IPv{version} routes"
+        for version, count in seen.items()
+        if wanted[version]
     )
     return LabError(
         f"the device took in {counts}, and no more",
@@ -387,10 +404,33 @@ def _incomplete(running: Sequence[_One], seen: Mapping[int, int], wanted: Mappin
     )
 
 
-def _await_sent(running: Sequence[_One], deadline: float) -> None:
+def _find_lost(running: Sequence[_One]) -> LabError | None:
+    """Why a neighbour is there no more; None: all are."""
+    for one in running:
+        if any(not found.is_up for found in one.adjacencies(ANSWER_S)):
+            return _refused(one, [])
+    return None
+
+
+def _await_sent(running: Sequence[_One], deadline: float, tell: Callable[[str], None]) -> None:
     """Waits until every session has sent the whole table, as far as the tester's kernel knows."""
-    while any(map(_has_unsent, running)) and time.monotonic() < deadline:
+    # Between two batches nothing may be on its way for a moment.
+    looks = 0
+    while looks < 2:
+        tell("the device takes in the tables of all sessions")
         time.sleep(LOOK_S)
+        for one in running:
+            one.look()
+        unsent = [one.port.name for one in running if _has_unsent(one)]
+        lost = _find_lost(running)
+        looks = 0 if unsent or lost else looks + 1
+        if looks == 0 and time.monotonic() > deadline:
+            raise lost or LabError(
+                f"the device has not taken in all that `{unsent[0]}` announced, in the time for"
+                f" {ROUTES_PER_S:,} routes/s",
+                "look at its processor and at its log; or fewer `sessions` or `routes`",
+                code="table-incomplete",
+            )
 
 
 def _has_unsent(one: _One) -> bool:
