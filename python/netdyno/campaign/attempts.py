@@ -226,6 +226,7 @@ class Attempts:
         # A device that was read before, and is too busy now, costs readings and no trial.
         read_by = instruments if self.wiring.clock == "real" else ()
         is_strict = not self.outcomes
+        self._speakers.begin(trial)
         recorder = Recorder(read_by, watch.begun, is_strict=is_strict)
         course = Course(
             self.live,

@@ -25,7 +25,7 @@ from netdyno.devices.speakers.taps import name_tap
 from netdyno.devices.watches.adjacency import Adjacency, AdjacencyInstrument
 from netdyno.devices.watches.bird import COMMANDS, ask_bird, command
 from netdyno.devices.wiring import PEER, LabError, WiredPort, Wiring
-from netdyno.values.load import Event
+from netdyno.values.load import Event, Trial
 from netdyno.values.reason import Reason
 from netdyno.values.sample import Sample
 from netdyno.values.table_series import ROUTES, TABLE, name_routes
@@ -43,7 +43,9 @@ LATE = ("device-silent", "session-lost", "not-understood")
 """Codes of a count that may come later: a device that is busy with its table answers late, or changes the
 table while it prints it."""
 LOOK_S = 0.5
-LEAST_PERIOD_S = 0.1
+PERIOD_S = 1.0
+DATED_PERIOD_S = 0.1
+"""Time between two counts of the device's routes; in a trial with events, whose effect is dated by them."""
 ANSWER_S = 5.0
 END_S = 2.0
 """A BIRD that ends has closed its sessions by then: its packets take milliseconds, its table more."""
@@ -80,19 +82,20 @@ class _One:
             one.look()
 
 
-class _RoutesInstrument(InSeries):
-    """How many routes the device forwards by."""
+class RoutesInstrument(InSeries):
+    """How many routes the device forwards by. has_events: of the trial that it reads in."""
 
     name = ROUTES
 
     def __init__(self, count: Callable[[], Mapping[int, int] | None]) -> None:
         self._count = count
         self._took_s = 0.0
+        self.has_events = False
 
     @property
     def period_s(self) -> float:
-        """Ten a second, or as many as leave the device four fifths of its time."""
-        return max(LEAST_PERIOD_S, 4 * self._took_s)
+        """At least so long that the device has four fifths of its time for other things."""
+        return max(DATED_PERIOD_S if self.has_events else PERIOD_S, 4 * self._took_s)
 
     def read(self, now: Callable[[], int]) -> Mapping[Channel, Sample]:
         """A count of each IP version. Raises LabError."""
@@ -112,9 +115,14 @@ class Speaking:
 
     wiring: Wiring
     running: tuple[_One, ...] = ()
-    instruments: tuple[Instrument, ...] = ()
+    instruments: tuple[RoutesInstrument, ...] = ()
     watches: tuple[Instrument, ...] = ()
     notes: tuple[Reason, ...] = ()
+
+    def begin(self, trial: Trial) -> None:
+        """Has the device's routes counted as often as this trial needs: each count costs the device time."""
+        for one in self.instruments:
+            one.has_events = bool(trial.events)
 
     def ask(self, event: Event) -> None:
         """Has the speaker at the event's port withdraw routes, or announce them again, and with it all others
@@ -155,7 +163,7 @@ def speaking(live: Live, tell: Callable[[str], None]) -> Iterator[Speaking]:
     if wiring.clock == "virtual":
         # Who answers as the device has neighbours and a table of its own.
         count = live.count_routes
-        yield Speaking(wiring, instruments=() if count() is None else (_RoutesInstrument(count),))
+        yield Speaking(wiring, instruments=() if count() is None else (RoutesInstrument(count),))
         return
     with ExitStack() as within:
         running = tuple(
@@ -176,7 +184,7 @@ def speaking(live: Live, tell: Callable[[str], None]) -> Iterator[Speaking]:
             ports[one.number] = _with_next_hops(one)
         wiring = replace(wiring, ports=tuple(ports))
         watches = tuple(AdjacencyInstrument(one.adjacencies, "; ".join(COMMANDS)) for one in running)
-        counts = () if counted is None else (_RoutesInstrument(live.count_routes),)
+        counts = () if counted is None else (RoutesInstrument(live.count_routes),)
         yield Speaking(replace(wiring, notes=(*wiring.notes, *notes)), running, counts, watches, notes)
 
 
