@@ -70,6 +70,13 @@ def mistakes(**parts: Any) -> list[tuple[str, str]]:
         (f"{{bgp: {{{TABLE}, table: rib.mrt}}}}", ".bgp.table", "conflict"),
         ("{bgp: {own_as: 1, table: rib.mrt}}", ".bgp.table", "no-such-file"),
         ("{bgp: {own_as: 1, table: ../rib.mrt}}", ".bgp.table", "not-beside-the-plan"),
+        (f"{{bgp: {{{TABLE}, addresses: ['2001:db8::5']}}}}", ".bgp.addresses", "wrong-format"),
+        (f"{{bgp: {{{TABLE}, peer: '2001:db8::5'}}}}", ".bgp.peer", "wrong-format"),
+        (f"{{bgp: {{{TABLE}, next_hop_ipv6: 192.0.2.9}}}}", ".bgp.next_hop_ipv6", "wrong-format"),
+        (f"{{bgp: {{{TABLE}, addresses: [10.0.0.1, 10.0.0.1]}}}}", ".bgp.addresses", "given-twice"),
+        # A router that netdyno builds has its own address, and no route to others without OSPF.
+        (f"{{bgp: {{{TABLE}, peer: 192.0.2.1}}}}", ".bgp.peer", "unsupported"),
+        (f"{{bgp: {{{TABLE}, addresses: [10.0.0.1]}}}}", ".bgp.addresses", "missing-field"),
     ],
 )
 def test_routing_that_contradicts_itself_is_a_mistake(routing: str, place: str, code: str) -> None:
@@ -87,6 +94,11 @@ def test_routing_that_contradicts_itself_is_a_mistake(routing: str, place: str, 
         ({"axes": ", routes: [16]"}, "matrix.routes", "conflict"),
         ({"axes": ", modifier: [none, routing]"}, "matrix.modifier[1]", "conflict"),
         ({"routing": ""}, "lab.nodes.dut.settings.routing", "missing-field"),
+        (
+            {"west": "routing: {bgp: {own_as: 2, routes: 10}}"},
+            f"{AT}.bgp",
+            "conflict",
+        ),
         ({"device": "external", "west": WEST}, AT, "missing-field"),
         ({"device": "external", "east": EAST}, "lab.links[0]", "missing-field"),
         (
@@ -139,6 +151,14 @@ def test_routing_that_contradicts_itself_is_a_mistake(routing: str, place: str, 
 )
 def test_lab_that_has_no_such_neighbour_is_a_mistake(parts: dict[str, str], place: str, code: str) -> None:
     assert (place, code) in mistakes(**{"routing": f"{{bgp: {{{TABLE}}}}}", **parts})
+
+
+def test_external_device_has_other_addresses_than_the_links() -> None:
+    bgp = f"{TABLE}, peer: 198.51.100.1, addresses: [198.51.100.2]"
+    plan = parsed(f"{{bgp: {{{bgp}}}}}", device="external", west=WEST, east=EAST)
+    assert plan.lab.links[1].speaker == Speaker(
+        Bgp(1, 1, routes=2000, addresses=("198.51.100.2",), peer="198.51.100.1")
+    )
 
 
 def test_vlans_of_a_link_have_ospf() -> None:
@@ -223,3 +243,6 @@ def test_table_beside_the_plan_is_found(tmp_path: Path) -> None:
     given = link_routing.LinkRouting.model_validate({"bgp": {"own_as": 9, "table": "rib.mrt"}})
     assert not list(link_routing.problems(given, tmp_path))
     assert link_routing.speaker_of(given, tmp_path).bgp == Bgp(9, 9, table=str(tmp_path / "rib.mrt"))
+    with_ipv6 = {"own_as": 9, "table": "rib.mrt", "next_hop_ipv6": "2001:db8::9"}
+    given = link_routing.LinkRouting.model_validate({"bgp": with_ipv6})
+    assert link_routing.speaker_of(given, tmp_path).has_ipv6

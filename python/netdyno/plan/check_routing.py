@@ -60,7 +60,11 @@ def routing_neighbours(source: Source, lab: Lab, kind: Kind, axes: Axes, *, has_
             )
         elif not kind.configured:
             _addresses(source, at, link)
+        else:
+            _built(source, at, link)
     announced = [one for link in lab.links if (one := link.speaker) and one.announces]
+    if kind.configured and not kind.emulated:
+        _as_numbers(source, lab, places)
     if announced and kind.has_speakers and not kind.configured:
         _next_hops(source, lab.links)
     if len(source.errors) > sound:
@@ -137,6 +141,40 @@ def _addresses(source: Source, at: Path_, link: LabLink) -> None:
             "`next_hop_ipv6`: an address of the device's IPv6 network on the link; the tester answers for it",
             code="missing-field",
         )
+
+
+def _built(source: Source, at: Path_, link: LabLink) -> None:
+    """A router that netdyno builds has its own address on the link, and routes there by OSPF alone."""
+    speaker = link.speaker
+    assert speaker is not None
+    if speaker.bgp is not None and speaker.bgp.peer:
+        source.report_key(
+            (*at, "bgp", "peer"),
+            "netdyno gives this device its address on the link, and the session is with that one",
+            "leave `peer` out; it is for `external`",
+            code="unsupported",
+        )
+    if speaker.bgp is not None and speaker.bgp.addresses and speaker.ospf is None:
+        source.report_key(
+            (*at, "bgp", "addresses"),
+            "the device has no route to these addresses",
+            "add `ospf: true`, which announces them; or leave `addresses` out",
+            code="missing-field",
+        )
+
+
+def _as_numbers(source: Source, lab: Lab, places: Sequence[int]) -> None:
+    """A router that netdyno builds has one AS number, whatever link it is asked on."""
+    found = [(place, one.bgp) for place in places if (one := lab.links[place].speaker) and one.bgp]
+    for place, bgp in found:
+        first, known = found[0]
+        if bgp.peer_as != known.peer_as:
+            source.report_key(
+                ("lab", "links", place, "routing", "bgp", "peer_as"),
+                f"the device is AS {bgp.peer_as} on this link and AS {known.peer_as} on link {first + 1}",
+                "the same `peer_as` on all links; without it the device has the link's `own_as`",
+                code="conflict",
+            )
 
 
 def _next_hops(source: Source, links: Sequence[LabLink]) -> None:

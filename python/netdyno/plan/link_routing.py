@@ -236,3 +236,22 @@ def _problems_of_bgp(bgp: LinkBgp, given: LinkRouting, base: Path | None) -> Ite
             (*at, "addresses"),
             code="wrong-count",
         )
+    for name, value, version in (
+        *(("addresses", one, 4) for one in bgp.addresses),
+        ("peer", bgp.peer, 4),
+        ("next_hop_ipv6", bgp.next_hop_ipv6, 6),
+    ):
+        if value is not None and ipaddress.ip_address(value).version != version:
+            yield Problem(
+                f"`{value}` is no IPv{version} address",
+                "the sessions are between IPv4 addresses; the next hop of IPv6 routes is `next_hop_ipv6`",
+                (*at, name),
+                code="wrong-format",
+            )
+    for address in sorted({one for one in bgp.addresses if bgp.addresses.count(one) > 1}):
+        yield Problem(
+            f"`{address}` is the address of two sessions",
+            "an address of its own for each session",
+            (*at, "addresses"),
+            code="given-twice",
+        )

@@ -38,8 +38,7 @@ def count_announced(bgp: Bgp) -> dict[int, int]:
 def _table(bgp: Bgp) -> Table:
     numbers = (bgp.own_as, bgp.peer_as)
     if bgp.table:
-        has_ipv6 = bool(bgp.next_hop_ipv6)
-        table = read_table(Path(bgp.table), bgp.seed, LABS, numbers, has_ipv6)
+        table = read_table(Path(bgp.table), bgp.seed, LABS, numbers, bgp.has_ipv6)
         return table.split(bgp.withdraw, bgp.withdraw_ipv6)
     return make_table(
         *(bgp.routes, bgp.routes_ipv6, bgp.seed, bgp.withdraw, LABS, numbers), withdraw_ipv6=bgp.withdraw_ipv6
