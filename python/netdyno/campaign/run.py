@@ -26,6 +26,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.selection import Selection, missing_extra
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink
+from netdyno.devices.bgp_password import read_password
 from netdyno.devices.reasons import VersionUnknown
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case, cases
@@ -203,7 +204,15 @@ def _prepared(plan: Plan, chosen: Sequence[Case]) -> Iterator[Collection[int]]:
     turn = kind.driver.take_turn(kind.reached, warn) if plan.lab.configuration else nullcontext(())
     with turn as shared:
         _warn_of_interfaces(plan)
+        _read_passwords(plan)
         yield shared
+
+
+def _read_passwords(plan: Plan) -> None:
+    """Raises LabError if a speaker has no password that can be one: before any lab is built."""
+    for link in () if plan.kind.emulated else plan.lab.links:
+        if link.speaker is not None:
+            read_password(link.tester_port, link.speaker.bgp)
 
 
 def _warn_of_interfaces(plan: Plan) -> None:

@@ -63,6 +63,7 @@ def check(
     warnings = (
         *outline.list_missing(loaded, os.sched_getaffinity(0)),
         *outline.list_missing_programs(loaded),
+        *outline.list_missing_passwords(loaded),
         *outline.list_interface_warnings(loaded),
         *outline.list_subnet_warnings(loaded),
         *outline.list_packet_warnings(loaded),

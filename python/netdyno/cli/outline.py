@@ -9,9 +9,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from netdyno.campaign.kept import read_templates
+from netdyno.devices.bgp_password import read_password
 from netdyno.devices.external import own_traffic
 from netdyno.devices.kind import Program
-from netdyno.devices.wiring import PEER, LabLink, WiredPort
+from netdyno.devices.wiring import PEER, LabError, LabLink, WiredPort
 from netdyno.errors import counted
 from netdyno.methods import METHODS
 from netdyno.modifiers import MODIFIERS, NONE
@@ -203,6 +204,15 @@ def list_secrets(plan: Plan) -> Iterator[Lacking]:
 
     for reason in find_secrets(found):
         yield Lacking(reason.code, str(reason))
+
+
+def list_missing_passwords(plan: Plan) -> Iterator[Lacking]:
+    """Ports whose BGP sessions have a password that the environment of this process has not."""
+    for link in () if plan.kind.emulated else plan.lab.links:
+        try:
+            read_password(link.tester_port, None if link.speaker is None else link.speaker.bgp)
+        except LabError as error:
+            yield Lacking(error.code, f"{error.message}: {error.hint}")
 
 
 def list_missing_programs(plan: Plan) -> Iterator[Lacking]:

@@ -10,7 +10,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from netdyno.devices import routes, secrets
+from netdyno.devices import routes
+from netdyno.devices.bgp_password import read_password
 from netdyno.devices.linux import daemon, leftovers, namespaces
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.bird import IS_UP, run_bird
@@ -229,16 +230,7 @@ def _speaker(number: int, port: WiredPort, interface: str, tell: Callable[[str],
     speaker = port.speaker
     assert speaker is not None
     sessions = speaker.sessions(number)
-    password = ""
-    if speaker.bgp is not None and speaker.bgp.has_password:
-        secret = secrets.find("BGP_PASSWORD", port.name)
-        if secret is None:
-            raise LabError(
-                f"`{port.name}` has BGP with `md5`, and no environment variable has its password",
-                f"set {secrets.variables('BGP_PASSWORD', port.name)[1]}",
-                code="login-missing",
-            )
-        password = secret.reveal()
+    password = read_password(port.name, speaker.bgp)
     loopbacks = () if port.vlans else tuple(one for one in sessions if one != speaker.address)
     ospfs = tuple(filter(None, (speaker.ospf, speaker.ospf3)))
     table = table_of(speaker)
@@ -389,7 +381,8 @@ def _count_prefixes(tables: Sequence[Table], version: int) -> int:
     """The prefixes of an IP version that some tables have together: two of one table are two ways to them."""
     found: list[tuple[Sequence[int], ...]] = []
     for one in tables:
-        parts = (one.ipv4.prefixes, one.withdrawn.prefixes) if version == 4 else (one.ipv6.prefixes,)
+        of_version = (one.ipv4, one.withdrawn) if version == 4 else (one.ipv6, one.withdrawn_ipv6)
+        parts = tuple(part.prefixes for part in of_version)
         if parts not in found:
             found.append(parts)
     whole = [part for parts in found for part in parts]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 
-from netdyno.devices import addresses, secrets
+from netdyno.devices import addresses
+from netdyno.devices.bgp_password import read_password
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.bird import IS_UP, run_bird
 from netdyno.devices.linux.frr import run_frr
@@ -112,10 +113,7 @@ def _session(number: int, port: WiredPort, speaker: Speaker, session: tuple[int,
     bgp = speaker.bgp
     assert bgp is not None
     place, address = session
-    password = ""
-    if bgp.has_password:
-        secret = secrets.find("BGP_PASSWORD", port.name)
-        password = "" if secret is None else f'  password "{secret.reveal()}";\n'
+    password = read_password(port.name, bgp)
     is_direct = address == speaker.address
     family = "import all; export none; gateway recursive;"
     return (
@@ -123,8 +121,11 @@ def _session(number: int, port: WiredPort, speaker: Speaker, session: tuple[int,
         f"  local {addresses.device(number)} as {bgp.peer_as}; neighbor {address} as {bgp.own_as};\n"
         f"  {'direct; check link' if is_direct else 'multihop'}; connect delay time 1; connect retry time 2;"
         f" error wait time 1, 2;\n"
-        f"  graceful restart {'on' if bgp.restarts else 'off'};\n{password}"
-        f"  ipv4 {{ {family} }};\n" + (f"  ipv6 {{ {family} }};\n" if bgp.has_ipv6 else "") + "}\n"
+        f"  graceful restart {'on' if bgp.restarts else 'off'};\n"
+        + (f'  password "{password}";\n' if password else "")
+        + f"  ipv4 {{ {family} }};\n"
+        + (f"  ipv6 {{ {family} }};\n" if bgp.has_ipv6 else "")
+        + "}\n"
     )
 
 
@@ -182,9 +183,8 @@ def _session_of_frr(number: int, port: WiredPort, speaker: Speaker, address: str
         yield f" neighbor {address} update-source {addresses.device(number)}"
         if not bgp.is_internal:
             yield f" neighbor {address} ebgp-multihop 8"
-    if bgp.has_password:
-        secret = secrets.find("BGP_PASSWORD", port.name)
-        if secret is not None:
-            yield f" neighbor {address} password {secret.reveal()}"
+    password = read_password(port.name, bgp)
+    if password:
+        yield f" neighbor {address} password {password}"
     if not bgp.restarts:
         yield f" neighbor {address} graceful-restart-disable"
