@@ -74,11 +74,6 @@ class Kind(ABC):
             if values and value not in values:
                 allowed = ", ".join(f"`{one}`" for one in values)
                 raise ValueError(f"`{setting}` cannot be `{value}`; it is one of {allowed}")
-        if not self.has_speakers and any(link.speaker for link in links):
-            raise ValueError(
-                f"`{self.name}` has no routing neighbours: `routing` of a link is for `linux/router` and"
-                " `external`"
-            )
         if len(links) not in self.links:
             raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
 

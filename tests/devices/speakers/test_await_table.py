@@ -125,7 +125,7 @@ def test_two_tables_are_waited_for_together_and_one_table_once(clock: Clock) -> 
     assert ended.value.code == "table-incomplete"
 
 
-def test_bytes_that_a_device_does_not_take_are_an_error_or_waited_for(clock: Clock) -> None:
+def test_bytes_that_a_device_takes_late_or_never_are_waited_for(clock: Clock) -> None:
     assert awaited(clock, lambda _: None, One(table(), unsent_s=50)) is None
     assert 50 < clock.now_s < 53
     with pytest.raises(LabError) as ended:
@@ -133,7 +133,7 @@ def test_bytes_that_a_device_does_not_take_are_an_error_or_waited_for(clock: Clo
     assert ended.value.code == "table-incomplete"
 
 
-def test_wait_for_bytes_is_stopped_by_whoever_is_told(clock: Clock) -> None:
+def test_wait_for_bytes_ends_when_the_run_is_stopped(clock: Clock) -> None:
     def stop(why: str) -> None:
         raise KeyboardInterrupt
 

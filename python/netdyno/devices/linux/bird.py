@@ -13,6 +13,8 @@ UP_S = 20.0
 """An adjacency comes up within two hellos and a few exchanges, or not at all."""
 _WHAT_FOR = "routes are learned and announced with it"
 BIRD, BIRDC = Program("bird", "bird2", _WHAT_FOR), Program("birdc", "bird2", _WHAT_FOR)
+OF_PROTOCOLS = "where source ~ [ RTS_OSPF, RTS_OSPF_IA, RTS_OSPF_EXT1, RTS_OSPF_EXT2, RTS_BGP ]"
+"""A filter: what a router gives its kernel."""
 IS_UP = "show status | grep -q 'up and run'"
 
 

@@ -10,7 +10,7 @@ from netdyno.devices.kind import Program
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux import leftovers
 from netdyno.devices.linux.links import ip
-from netdyno.devices.speakers.taps import taps
+from netdyno.devices.speakers.taps import Taps
 from netdyno.devices.wiring import LabError, Subinterface
 
 INTERFACE = "r0"
@@ -73,14 +73,14 @@ def speaker_port(
 def speaker_vlans(interface: str, mac: str, vlans: Sequence[Subinterface]) -> Iterator[dut.Device]:
     """A namespace that has an interface for each VLAN of another one, with the tester's address there.
 
-    Only control frames come to them (`taps`). Raises LabError.
+    Only control frames come to them (`Taps`). Raises LabError.
     """
     folder = leftovers.state_folder()
     with dut.device_namespace() as made, leftovers.remember_process(folder, made.pid):
         made.do("ip link set lo up")
         made.do("echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6")
-        with taps(interface, vlans, made.pid, mac) as names:
-            for name, vlan in zip(names, vlans, strict=True):
+        with Taps(interface, vlans, made.pid, mac) as carrier:
+            for name, vlan in zip(carrier.names, vlans, strict=True):
                 made.do(f"ip address add {vlan.address}/{_find_length(vlan)} dev {name}")
             yield made
 

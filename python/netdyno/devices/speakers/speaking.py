@@ -168,7 +168,9 @@ def speaking(live: Live, tell: Callable[[str], None]) -> Iterator[Speaking]:
         return
     with ExitStack() as within:
         running = tuple(
-            within.enter_context(_speaker(number, port, _interface(wiring, number), tell))
+            within.enter_context(
+                _speaker(number, port, wiring.session["ports"][number]["backend"]["interface"], tell)
+            )
             for number, port in enumerate(wiring.ports)
             if port.speaker is not None
         )
@@ -211,18 +213,6 @@ def _bring_up(
         for note in (_describe(live, one, counted, took_ns), *_left_out(one.port.name, one.table))
     )
     return counted, notes
-
-
-def _interface(wiring: Wiring, number: int) -> str:
-    name = wiring.session["ports"][number]["backend"].get("interface")
-    if name is None:
-        raise LabError(
-            f"`{wiring.ports[number].name}` is no interface of this machine, which `routing` needs",
-            "a link with an interface; `backend: memif` has none",
-            number,
-            code="interface-unfit",
-        )
-    return str(name)
 
 
 @contextmanager

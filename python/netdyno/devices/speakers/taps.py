@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,13 +64,6 @@ class Taps:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-@contextmanager
-def taps(interface: str, vlans: Sequence[Subinterface], pid: int, mac: str) -> Iterator[tuple[str, ...]]:
-    """The names of `Taps`, which are there until the end of the block. Raises LabError."""
-    with Taps(interface, vlans, pid, mac) as made:
-        yield made.names
 
 
 def name_tap(vlan: Subinterface) -> str:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from netdyno.devices import addresses
 from netdyno.devices.bgp_password import read_password
 from netdyno.devices.linux import device as dut
-from netdyno.devices.linux.bird import IS_UP, run_bird
+from netdyno.devices.linux.bird import IS_UP, OF_PROTOCOLS, run_bird
 from netdyno.devices.linux.frr import run_frr
 from netdyno.devices.linux.services.service import Installed, Lab
 from netdyno.devices.peering import Ospf, Speaker
@@ -22,7 +22,6 @@ protocol direct {{ ipv4; ipv6; check link; interface {names}; }}
 protocol kernel {{ scan time 3600; ipv4 {{ import none; export {exported}; }}; }}
 protocol kernel {{ scan time 3600; ipv6 {{ import none; export {exported}; }}; }}
 """
-_OF_PROTOCOLS = "where source ~ [ RTS_OSPF, RTS_OSPF_IA, RTS_OSPF_EXT1, RTS_OSPF_EXT2, RTS_BGP ]"
 
 
 def install(lab: Lab, name: str) -> AbstractContextManager[Installed]:
@@ -83,7 +82,7 @@ def configure_bird(lab: Lab) -> str:
     """The configuration of the device's BIRD."""
     found = speakers(lab)
     names = ", ".join(f'"{name}"' for name in lab.ports)
-    text = _COMMON.format(own=addresses.device(0), names=names, exported=_OF_PROTOCOLS)
+    text = _COMMON.format(own=addresses.device(0), names=names, exported=OF_PROTOCOLS)
     for version in (2, 3):
         text += _ospf(version, found)
     for number, port, speaker in found:

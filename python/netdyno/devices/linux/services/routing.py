@@ -21,7 +21,7 @@ from netdyno.devices import addresses, routing
 from netdyno.devices.kind import Program
 from netdyno.devices.linux import daemon, leftovers
 from netdyno.devices.linux import device as dut
-from netdyno.devices.linux.bird import BIRD, BIRDC, UP_S, run_bird
+from netdyno.devices.linux.bird import BIRD, BIRDC, IS_UP, OF_PROTOCOLS, UP_S, run_bird
 from netdyno.devices.linux.frr import VTYSH
 from netdyno.devices.linux.services import peers
 from netdyno.devices.linux.services.service import Installed, Lab, Service
@@ -58,7 +58,6 @@ _BGP = """protocol bgp peer {
   ipv4 { gateway recursive; import %(imported)s; export %(announced)s; };
 }
 """
-_OF_PROTOCOLS = "where source ~ [ RTS_OSPF, RTS_OSPF_IA, RTS_OSPF_EXT1, RTS_OSPF_EXT2, RTS_BGP ]"
 _UP = {
     routing.RIP: "show protocols | grep -q 'RIP .* up '",
     routing.OSPF: "show ospf neighbors | grep -q Full/",
@@ -112,7 +111,7 @@ def configure_router(protocol: str, ports: int) -> str:
     if protocol == routing.RIP:
         return _RIP % names
     own, other = addresses.CONTROL
-    text = _COMMON % {"own": own, "exported": _OF_PROTOCOLS, "stub": "", "port": PORT}
+    text = _COMMON % {"own": own, "exported": OF_PROTOCOLS, "stub": "", "port": PORT}
     if protocol == routing.BGP:
         text += f"protocol direct {{ ipv4; check link; interface {names}; }}\n"
         text += _BGP % {"own": own, "other": other, "imported": "all", "announced": "none"}
@@ -163,9 +162,7 @@ def run_neighbour(
             f"ip route add default via {ours}",
         ):
             other.do(line)
-        far = within.enter_context(
-            run_bird(other, configure_neighbour(protocol, behind), "show status | grep -q 'up and run'")
-        )
+        far = within.enter_context(run_bird(other, configure_neighbour(protocol, behind), IS_UP))
         up = within.enter_context(run_bird(device, configure_router(protocol, len(behind)), _UP[protocol]))
         birdc = f"{dut.tool(BIRDC)} -s {up.control}"
         dut.await_success(device, f"{birdc} {_UP[routing.OSPF]}", UP_S, "OSPF adjacency")
