@@ -13,6 +13,7 @@ from netdyno.devices.peering import Bgp, Speaker
 from netdyno.devices.speakers import speaking
 from netdyno.devices.speakers.table import Table, make_table
 from netdyno.devices.wiring import LabError
+from netdyno.values.load import Event, Trial
 
 SILENT, REFUSED = LabError("silent", code="device-silent"), LabError("no", code="login-refused")
 SPEAKER = Speaker(Bgp(1, 2), networks=("192.0.2.1/30",))
@@ -140,3 +141,13 @@ def test_wait_for_bytes_ends_when_the_run_is_stopped(clock: Clock) -> None:
     device = Device(clock, lambda _: None)
     with pytest.raises(KeyboardInterrupt):
         speaking._await_table(device, (One(table(), 1e9),), (), stop)  # type: ignore[arg-type]
+
+
+def test_routes_are_counted_often_in_trials_with_events_alone() -> None:
+    instrument = speaking.RoutesInstrument(lambda: None)
+    running = speaking.Speaking(None, instruments=(instrument,))  # type: ignore[arg-type]
+    found = []
+    for events in ((), (Event(0, "withdraw", "east"),), ()):
+        running.begin(Trial("one", None, events=events))  # type: ignore[arg-type]
+        found.append(instrument.period_s)
+    assert found == [1.0, 0.1, 1.0]
