@@ -34,8 +34,9 @@ class Clock:
 
 
 @dataclass
-class Name:
+class Port:
     name: str = "east"
+    vlans: tuple[()] = ()
 
 
 @dataclass
@@ -46,7 +47,7 @@ class One:
     unsent_s: float = 0.0
     speaker: Speaker = SPEAKER
     number: int = 0
-    port: Name = field(default_factory=Name)
+    port: Port = field(default_factory=Port)
 
     def look(self) -> None: ...
 
