@@ -170,7 +170,6 @@ OF_RATE: Sequence[Question] = (
 
 OF_MEASURE: Sequence[Question] = (
     *INVALID,
-    find_none_failed,
     only_if(is_short_alone, find_carrier_loss, find_pausing_device, find_other_load),
     REFUSED,
     only_if(
@@ -187,6 +186,7 @@ OF_MEASURE: Sequence[Question] = (
     only_if(is_real_time, only_if(counts_sending_time, find_late_reading), find_late_link_up),
     find_own_delays,
     only_if(lambda subject: subject.is_of_frames, find_no_loss, find_oversubscribed_line),
+    find_none_failed,
     find_unproven_measure,
     find_device_time,
     find_device_measure,
