@@ -89,6 +89,12 @@ reasons! {
             waited_ms: u64,
         } = "worker-not-ready", "worker {worker} of the tester was not ready for traffic within {waited_ms} ms: its thread got no time on \
             its core; keep other programs off it, or ask for fewer workers";
+        /// The instant at which traffic was to begin was over before it could.
+        BeginMissed {
+            /// How long it was over, us.
+            late_us: u64,
+        } = "begin-missed", "traffic was to begin {late_us} us before the tester came to it: its thread got no time on its core; keep \
+            other programs off it";
         /// A worker of the tester stopped in the middle of the trial: a bug.
         WorkerStopped {} = "worker-stopped", "a worker of the tester stopped; please report it";
         /// A stream received more distinct frames than it sent.

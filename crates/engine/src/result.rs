@@ -38,6 +38,9 @@ pub struct TrialResult {
     pub heard_damaged: u64,
     /// Why the trial did not take place or does not count; empty if it does.
     pub invalid: Vec<Reason>,
+    /// How long after the instant that it was told traffic began, ns; absent where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_late_ns: Option<u64>,
 }
 
 /// What happened to one stream.

@@ -46,6 +46,20 @@ pub struct TrialSpec {
     /// What is observed of each stream beyond counts and latency.
     #[serde(default)]
     pub observe: Observe,
+    /// In real time: once it has settled it waits for a [`Begin`]. Testers on several hosts begin together so.
+    #[serde(default)]
+    pub waits: bool,
+}
+
+/// When the traffic of a trial that waits begins, and how its frames are dated for testers with clocks of their own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Begin {
+    /// The reading of the session's clock.
+    pub at_ps: u64,
+    /// Per stream: what is added to the departure that its probes hold, so that it is one of the clock where they arrive.
+    #[serde(default)]
+    pub shifts_ps: Vec<i64>,
 }
 
 /// What a trial observes of each stream beyond counts and latency: nothing, unless it is asked. Each costs the receiver time.
@@ -133,6 +147,9 @@ pub struct TesterPortSpec {
     /// UDP ports: what comes to the port's IPv4 address, or to one in `behind`, and to one of these is kept.
     #[serde(default)]
     pub listens: Vec<u16>,
+    /// The port is another host's, which sends and receives there: here it is a name and a MAC address alone.
+    #[serde(default)]
+    pub remote: bool,
     /// IPv4 networks that the port says are behind it, `192.0.2.0/24`: it stands for their hosts as far as `listens` goes.
     #[serde(default)]
     pub behind: Vec<String>,

@@ -95,6 +95,16 @@ impl Session {
         self.with(py, |running| running.snapshot())
     }
 
+    /// What the session's clock reads, picoseconds. In real time only.
+    fn clock_ps(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |running| running.clock_ps())
+    }
+
+    /// Tells a trial that waits when its traffic begins, a Begin.
+    fn begin(&self, py: Python<'_>, begin_json: &str) -> PyResult<()> {
+        self.with(py, |running| running.begin(parse("begin of a trial", begin_json)?))
+    }
+
     /// Waits until the trial is done or `timeout_s` seconds are over. Whether it is done.
     fn wait(&self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
         let done = self.with(py, |running| Ok(running.done()))?;

@@ -1,7 +1,7 @@
 //! A session and the thread its trial runs in.
 
 use netdyno_session::spec::{Event, SessionSpec};
-use netdyno_session::{Outcome, Progress, Refusal, Session, SessionError, TrialSpec};
+use netdyno_session::{Begin, Clock, Outcome, Progress, Refusal, Session, SessionError, TrialSpec};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -40,6 +40,7 @@ type Thread = JoinHandle<(Option<Session>, Result<Outcome, SessionError>)>;
 
 /// A session, at rest or with a trial running in its thread.
 pub struct Running {
+    clock: Option<Clock>,
     /// At rest it is here, else in the thread.
     session: Option<Session>,
     thread: Option<Thread>,
@@ -51,8 +52,10 @@ pub struct Running {
 impl Running {
     /// Opens a session.
     pub fn open(spec: SessionSpec) -> Result<Self, SessionError> {
+        let session = Session::open(spec)?;
         Ok(Self {
-            session: Some(Session::open(spec)?),
+            clock: session.clock(),
+            session: Some(session),
             thread: None,
             progress: None,
             done: Arc::new(Done::default()),
@@ -132,6 +135,23 @@ impl Running {
             return Err(error(Refusal::NoTrial {}, "call start first"));
         };
         json(&progress.snapshot())
+    }
+
+    /// What the session's clock reads, ps; an error in virtual time.
+    pub fn clock_ps(&self) -> Result<u64, SessionError> {
+        let virtual_time = || Refusal::SessionSpec {
+            why: "in virtual time there is no clock to read".to_owned(),
+        };
+        Ok(self.clock.ok_or_else(virtual_time)?.now().ps)
+    }
+
+    /// Tells a trial that waits when its traffic begins.
+    pub fn begin(&self, begin: Begin) -> Result<(), SessionError> {
+        let Some(progress) = &self.progress else {
+            return Err(error(Refusal::NoTrial {}, "call start first"));
+        };
+        progress.begin(begin);
+        Ok(())
     }
 
     /// To wait for the trial with; set already if none runs.

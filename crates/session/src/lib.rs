@@ -17,9 +17,10 @@ mod truth;
 
 pub use error::{Refusal, SessionError, codes};
 pub use netdyno_engine::Progress;
-pub use netdyno_engine::spec::TrialSpec;
+pub use netdyno_engine::spec::{Begin, TrialSpec};
 pub use netdyno_io::machine;
 pub use netdyno_io::reason::{Code, Field, Reason};
+pub use netdyno_io::time::Clock;
 pub use readings::Reading;
 pub use serve::{ServeSpec, Served, Server};
 pub use session::{Outcome, Session};

@@ -151,6 +151,12 @@ impl Session {
         &self.ports
     }
 
+    /// The clock of a session in real time.
+    #[must_use]
+    pub fn clock(&self) -> Option<Clock> {
+        self.clock
+    }
+
     /// Sets how far virtual time advances in a round that is not idle, instead of what the session finds best. No result
     /// depends on it: it is kept below the time a tester takes to answer, or answers would depart later than they are due.
     pub fn set_quantum(&mut self, quantum: Duration) {

@@ -54,6 +54,10 @@ pub struct Lane {
     pub lag: Lag,
     /// Where its frames will go, while a change of it waits.
     pub(super) moves_to: Option<Mac>,
+    /// Another host sends it: here it is known by name and schedule alone.
+    pub is_remote: bool,
+    /// What is added to the departures that its probes hold, ps.
+    pub(super) shift_ps: i64,
 }
 
 impl Lane {
@@ -91,6 +95,8 @@ impl Lane {
             others: Vec::new(),
             lag: Lag::new(&schedule, own_flows, flows),
             moves_to: None,
+            is_remote: false,
+            shift_ps: 0,
             departures: flow_runs.map_or_else(Departures::none, |flow_runs| schedule.departures_of(flow_runs)),
             schedule,
             sizes: sizes.iter().map(|&size| u64::from(size)).collect(),

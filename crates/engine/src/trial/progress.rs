@@ -1,10 +1,11 @@
 //! A trial as seen from another thread while it runs: plain counters without locks, and intervals that have ended.
 
 use crate::result::Interval;
+use crate::spec::Begin;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, TryLockError};
+use std::sync::{Mutex, OnceLock, TryLockError};
 
 /// Intervals that are kept for whoever looks seldom: of 10 ms those of more than half a second.
 const MOST_INTERVALS: usize = 64;
@@ -18,6 +19,7 @@ pub struct Progress {
     elapsed_ns: AtomicU64,
     total_ns: AtomicU64,
     cancelled: AtomicBool,
+    begin: OnceLock<Begin>,
     /// Tried to lock by the trial once an interval.
     intervals: Mutex<VecDeque<IntervalSnapshot>>,
 }
@@ -86,6 +88,7 @@ impl Progress {
             elapsed_ns: AtomicU64::new(0),
             total_ns: AtomicU64::new(total_ns),
             cancelled: AtomicBool::new(false),
+            begin: OnceLock::new(),
             intervals: Mutex::default(),
         }
     }
@@ -99,6 +102,16 @@ impl Progress {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Tells a trial that waits when its traffic begins. Only the first word counts.
+    pub fn begin(&self, begin: Begin) {
+        let _ = self.begin.set(begin);
+    }
+
+    /// When traffic begins, once that was told.
+    pub(super) fn told(&self) -> Option<&Begin> {
+        self.begin.get()
     }
 
     /// Where it stands now. Counters of one port may be a round apart from each other.

@@ -32,7 +32,11 @@ fn result(trial: &Trial) -> TrialResult {
     if trial.exact {
         cut_silence(trial, &mut streams, &mut ports);
     }
-    for stream in &streams {
+    for (stream, spec) in streams.iter().zip(&trial.spec.streams) {
+        // What another host sent is not known here.
+        if trial.spec.ports[spec.tx_port].remote {
+            continue;
+        }
         if stream.lost < 0 {
             let more = Invalid::TooManyReceived {
                 stream: stream.name.clone(),
@@ -66,6 +70,7 @@ fn result(trial: &Trial) -> TrialResult {
         heard_beyond: trial.hosts.iter().map(|host| host.post.beyond()).sum(),
         heard_damaged: trial.hosts.iter().map(|host| host.post.damaged()).sum(),
         invalid,
+        began_late_ns: trial.worker.began_late_ps().filter(|_| trial.spec.waits).map(|ps| ps / 1000),
     }
 }
 
@@ -167,7 +172,7 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
     let Ok(lane) = lanes.binary_search_by_key(&index, |lane| lane.stream).map(|place| &lanes[place]) else {
         return StreamResult::default();
     };
-    let intended = match (trial.took_place, trial.cancelled) {
+    let intended = match (trial.took_place && !lane.is_remote, trial.cancelled) {
         (false, _) => 0,
         (true, true) => lane
             .schedule()
@@ -176,7 +181,7 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
     };
     let arrivals = &trial.worker.receiver.streams[index];
     // Without a probe a copy is a frame like others. So many there were at least: what came is no more than what was sent.
-    let copies = if arrivals.is_bare {
+    let copies = if arrivals.is_bare && !lane.is_remote {
         let came = arrivals.received + arrivals.corrupted;
         came.saturating_sub(lane.offered).min(arrivals.received)
     } else {
@@ -184,7 +189,7 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
     };
     let received = arrivals.received - copies;
     let lost = lane.offered as i64 - received as i64 - arrivals.corrupted as i64;
-    let gaps = if arrivals.is_bare { None } else { gaps(arrivals, lane) };
+    let gaps = if arrivals.is_bare || lane.is_remote { None } else { gaps(arrivals, lane) };
     let intended = intended.max(lane.offered);
     StreamResult {
         name: trial.spec.streams[index].name.clone(),
@@ -215,7 +220,7 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
         first_loss_ns: match &gaps {
             // The first gap is among them unless there is room for the last only.
             Some(gaps) if trial.spec.observe.gaps > 1 => gaps.gaps.first().map(|gap| gap.first_ns),
-            _ if arrivals.is_bare => None,
+            _ if arrivals.is_bare || lane.is_remote => None,
             _ => (lost > 0 || arrivals.corrupted > 0).then(|| first_loss_ns(trial, lane)).flatten(),
         },
         gaps,

@@ -14,6 +14,8 @@ const LEARNING_PS: u64 = 10_000_000;
 /// Several workers are ready for traffic so long after the lead calls at the latest. Each has a core to itself, so one that is
 /// not got no time for it at all.
 const MUSTER_PS: u64 = 2_000_000_000_000;
+/// Traffic that is to begin at an instant is prepared so long before it.
+const NEAR_PS: u64 = 50_000_000_000;
 
 impl Trial {
     pub(super) fn end(&mut self, at: u64) {
@@ -77,6 +79,9 @@ impl Trial {
                 }
                 Stage::Open { round, until_ps } if now >= until_ps => self.opened(round, until_ps),
                 Stage::Settle { until_ps } if now >= until_ps => {
+                    if self.spec.waits && !self.is_told(now) {
+                        return;
+                    }
                     if self.is_alone {
                         self.begin(if self.exact { until_ps } else { now + self.ahead_ps() });
                     } else {
@@ -160,6 +165,9 @@ impl Trial {
                 .into_iter()
                 .enumerate()
             {
+                if self.spec.ports[port].remote {
+                    continue;
+                }
                 for (number, frame) in (0..).zip(frames) {
                     let due = at + number * LEARNING_PS;
                     learned = learned.max(due);
@@ -244,7 +252,26 @@ impl Trial {
         ahead_ps(self.spec.streams.len(), samples(&self.spec, self.duration_ps).1, self.is_alone)
     }
 
+    /// Whether the instant that a waiting trial was told is so near that its traffic is to be prepared.
+    fn is_told(&self, now: u64) -> bool {
+        let near_ps = self.ahead_ps().max(NEAR_PS);
+        self.progress.told().is_some_and(|begin| now + near_ps >= begin.at_ps)
+    }
+
     fn begin(&mut self, at: u64) {
+        let at = match self.progress.told().filter(|_| self.spec.waits).cloned() {
+            Some(begin) => {
+                // What is prepared this late begins late, and would be made up for in a burst.
+                if begin.at_ps < at {
+                    let late_us = (at - begin.at_ps) / 1_000_000;
+                    self.invalid.push(Invalid::BeginMissed { late_us }.into());
+                    return self.end(at);
+                }
+                self.worker.set_shifts(&begin.shifts_ps);
+                begin.at_ps
+            }
+            None => at,
+        };
         self.times.traffic = at;
         self.script.begin(at);
         let (sample_ps, samples) = samples(&self.spec, self.duration_ps);

@@ -21,6 +21,9 @@ struct Effort {
     frames: u64,
     /// All frames moved when the last round began.
     moved: u64,
+    /// When traffic was to begin, and how long after that its first round began.
+    start_ps: u64,
+    late_ps: Option<u64>,
 }
 
 /// Ports, or a queue of each, with what is sent to them and received from them.
@@ -69,15 +72,16 @@ impl Worker {
             sender.begin(start_ps, sample_ps, samples);
         }
         self.receiver.begin(start_ps, until_ps, sample_ps, samples);
-        if !self.is_alone {
-            // How far the other workers have come is not known here: what is never sent is no frame of this trial.
-            for lane in self.senders.iter().flat_map(|sender| &sender.lanes) {
+        for lane in self.senders.iter().flat_map(|sender| &sender.lanes) {
+            // How far other workers and hosts have come is not known here: what is never sent is no frame of this trial.
+            if !self.is_alone || lane.is_remote {
                 self.receiver.expect(lane.stream, lane.sequences_in_all());
             }
         }
         self.effort = Effort {
             last_ps: start_ps,
             moved: self.moved(),
+            start_ps,
             ..Effort::default()
         };
     }
@@ -92,6 +96,9 @@ impl Worker {
         if moved > effort.moved {
             effort.busy_ps += gap;
             effort.frames += moved - effort.moved;
+        }
+        if effort.late_ps.is_none() && now >= effort.start_ps {
+            effort.late_ps = Some(now - effort.start_ps);
         }
         (effort.moved, effort.last_ps) = (moved, now.max(effort.last_ps));
     }
@@ -199,6 +206,17 @@ impl Worker {
             tx_frames: self.of_each(|counted| counted.tx_frames),
             rx_frames: self.of_each(|counted| counted.rx_frames),
         })
+    }
+
+    /// What is added to the departures that probes hold, per stream.
+    pub fn set_shifts(&mut self, shifts_ps: &[i64]) {
+        self.senders.iter_mut().for_each(|sender| sender.set_shifts(shifts_ps));
+    }
+
+    /// How long after the begin of traffic its first round was; `None` before it.
+    #[must_use]
+    pub fn began_late_ps(&self) -> Option<u64> {
+        self.effort.late_ps
     }
 
     /// The longest time between two rounds of traffic.

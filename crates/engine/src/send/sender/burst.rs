@@ -57,7 +57,16 @@ impl Sender {
             self.at[..room].fill(now.ps);
             room
         };
-        many.write(&mut self.lanes, burst, &self.at[..count]);
+        if self.is_shifted {
+            let (_, numbers, _) = many.merged.block();
+            let mut shifted = self.at;
+            for (at, &number) in shifted.iter_mut().zip(&numbers[..count]) {
+                *at = at.wrapping_add_signed(self.lanes[usize::from(number)].shift_ps);
+            }
+            many.write(&mut self.lanes, burst, &shifted[..count]);
+        } else {
+            many.write(&mut self.lanes, burst, &self.at[..count]);
+        }
         count
     }
 
@@ -102,7 +111,12 @@ impl Sender {
             let on_line_ps = self.start_ps + times[0] + wait_ps;
             self.latest_ps = self.latest_ps.max(now.ps.saturating_sub(on_line_ps));
         }
-        lane.write(burst, &self.at[..count]);
+        if self.is_shifted {
+            let shifted = self.at.map(|at| at.wrapping_add_signed(lane.shift_ps));
+            lane.write(burst, &shifted[..count]);
+        } else {
+            lane.write(burst, &self.at[..count]);
+        }
         count
     }
 

@@ -182,7 +182,7 @@ impl Many {
             let next = |number: usize| lanes[number].take_run();
             mixed.write(numbers, sizes, at, &mut Lent { burst, first: 0, at }, next);
         } else if !self.split.is_empty() {
-            if self.bytes.len() == 1 && at.first() == at.last() {
+            if self.bytes.len() == 1 && at.first() == at.last() && lanes.windows(2).all(|pair| pair[0].shift_ps == pair[1].shift_ps) {
                 // All of one size at one time: where they are is all that differs.
                 self.find_places(at.len());
                 let sizes = self.merged.block().2;

@@ -82,6 +82,8 @@ pub struct Sender {
     /// Their bytes per sample.
     pub tx_bytes: Series,
     at: [u64; BLOCK],
+    /// Whether probes of any stream hold other departures than frames have.
+    is_shifted: bool,
     /// The load it had come to when that was last computed, and when: of many streams that takes its time.
     load: Option<(u64, Load)>,
 }
@@ -145,6 +147,7 @@ impl Sender {
             tx: Series::new(0, 1, 1),
             tx_bytes: Series::new(0, 1, 1),
             at: [0; BLOCK],
+            is_shifted: false,
             load: None,
             lanes,
         }
@@ -185,6 +188,14 @@ impl Sender {
         if let Some(many) = &mut self.many {
             many.begin(&mut self.lanes);
         }
+    }
+
+    /// What is added to the departures that probes hold, per stream of the trial (real time).
+    pub fn set_shifts(&mut self, shifts_ps: &[i64]) {
+        for lane in &mut self.lanes {
+            lane.shift_ps = shifts_ps.get(lane.stream).copied().unwrap_or(0);
+        }
+        self.is_shifted = self.lanes.iter().any(|lane| lane.shift_ps != 0);
     }
 
     /// Puts down with each lane all that was sent of it: before anybody looks.

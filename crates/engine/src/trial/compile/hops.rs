@@ -27,6 +27,9 @@ pub fn hops(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<
             let Destination::Gateway(text) = &stream.destination else {
                 continue;
             };
+            if lane.is_remote {
+                continue;
+            }
             let place = || format!("streams[{}] ({}): destination", lane.stream, stream.name);
             let address: IpAddr = text
                 .parse()

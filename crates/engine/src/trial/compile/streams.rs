@@ -74,7 +74,16 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
             (found.is_bare, found.checked) = (!stream.probe, template.checked());
             arrivals[worker].push(found);
             let (template, schedule) = (template.clone(), schedule.clone());
-            lanes[worker][stream.tx_port].push(Lane::new(index, template, schedule, &sizes, share, &infos[stream.tx_port]));
+            let mut lane = Lane::new(
+                index,
+                template,
+                schedule,
+                &sizes,
+                share.filter(|_| !port.remote),
+                &infos[stream.tx_port],
+            );
+            lane.is_remote = port.remote;
+            lanes[worker][stream.tx_port].push(lane);
         }
     }
     if let Some(port) = lanes[0].iter().position(|lanes| lanes.len() > MOST_LANES) {
