@@ -9,5 +9,5 @@ compile() {
 run="--extra build --extra figures --extra devices --extra rehearse --extra tcp"
 # shellcheck disable=SC2086 # a list of words
 compile $run --output-file requirements.lock
-compile $run --extra dev --output-file requirements-dev.lock
+compile $run --extra hosts --extra dev --output-file requirements-dev.lock
 compile --extra wheel --output-file requirements-wheel.lock

@@ -25,6 +25,12 @@ class Session:
     def snapshot(self) -> str:
         """Where the trial stands: phase, elapsed_ns, total_ns and counters per port."""
 
+    def clock_ps(self) -> int:
+        """What the session's clock reads, ps. In real time only."""
+
+    def begin(self, begin_json: str) -> None:
+        """Tells a trial that waits when its traffic begins: a Begin. Only the first word counts."""
+
     def wait(self, timeout_s: float) -> bool:
         """Waits until the trial is done or the time is over; whether it is done."""
 

@@ -25,6 +25,7 @@ LAYERS = (
     "values",
     "stats",
     "ports",
+    "hosts",
     "devices",
     "modifiers",
     "methods",
@@ -52,8 +53,9 @@ NOT: Mapping[str, tuple[str, ...]] = {
 """Packages below one that it may not import all the same."""
 
 ENGINE = "netdyno._engine"
-NAMES_ENGINE = ("netdyno.testers", "netdyno.devices.speakers")
-"""Packages that may name the engine: those that send and count, and the carrier of speakers on VLANs."""
+NAMES_ENGINE = ("netdyno.testers", "netdyno.devices.speakers", "netdyno.hosts")
+"""Packages that may name the engine: those that send and count, also on other hosts, and the carrier of
+speakers on VLANs."""
 
 ITS_TESTER = "netdyno.testers.netdyno"
 DRIVES_IT = ("testers", "cli")
@@ -70,7 +72,9 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "socket": ("ports", "devices"),
     "subprocess": ("ports", "devices"),
     "multiprocessing": ("campaign",),
-    "time": ("ports", "devices", "store", "testers", "calibration", "campaign", "cli"),
+    "distributed": ("hosts",),
+    "dask": ("hosts",),
+    "time": ("ports", "hosts", "devices", "store", "testers", "calibration", "campaign", "cli"),
 }
 
 LOADS_BY_NAME = (
@@ -432,7 +436,10 @@ def test_an_import_of_the_layer_below_is_allowed(below: str, owner: str, tmp_pat
 
 @pytest.mark.parametrize(
     ("owner", "way"),
-    [*((name, PLAIN) for name in LAYERS if name != "testers"), *(("cli", way) for way in WAYS[1:])],
+    [
+        *((name, PLAIN) for name in LAYERS if name not in {"testers", "hosts"}),
+        *(("cli", way) for way in WAYS[1:]),
+    ],
 )
 def test_an_import_of_the_engine_is_found(owner: str, way: str, tmp_path: Path) -> None:
     assert planted(tmp_path, owner, way.format(module=ENGINE))

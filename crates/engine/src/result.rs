@@ -38,7 +38,7 @@ pub struct TrialResult {
     pub heard_damaged: u64,
     /// Why the trial did not take place or does not count; empty if it does.
     pub invalid: Vec<Reason>,
-    /// How long after the instant that it was told traffic began, ns; absent where none was.
+    /// How long after the instant of its [`Begin`](crate::spec::Begin) traffic began, ns; absent where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_late_ns: Option<u64>,
 }

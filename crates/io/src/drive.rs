@@ -20,6 +20,11 @@ pub trait Node: Send {
     fn listening(&self) -> bool {
         true
     }
+    /// Whether it waits for an instant that it must not be late for: while it sleeps until then, and until it says no again, its
+    /// thread has a real-time priority, where that is allowed.
+    fn is_urgent(&self) -> bool {
+        false
+    }
     /// How far virtual time may advance in the next round, if the node knows it may be further than the time it was given.
     fn stride(&self) -> Option<Duration> {
         None
@@ -155,6 +160,7 @@ fn drive(node: &mut dyn Node, clock: &Clock, stop: &AtomicBool, limit: Instant, 
     let first = clock.now();
     let mut health = ThreadHealth::default();
     let keeps_its_core = keeps_its_core();
+    let mut is_first = false;
     let mut last = first;
     let mut now = first;
     while now < limit && !stop.load(Ordering::Relaxed) {
@@ -169,6 +175,10 @@ fn drive(node: &mut dyn Node, clock: &Clock, stop: &AtomicBool, limit: Instant, 
         if node.finished() {
             break;
         }
+        if is_first && !node.is_urgent() {
+            is_first = false;
+            end_real_time();
+        }
         let ahead = node.next_wakeup().unwrap_or(Instant::NEVER).min(limit).saturating_since(now);
         if ahead > WORTH_WAITING && !sockets.is_empty() {
             let length = ahead.min(LONGEST_WAIT);
@@ -181,6 +191,9 @@ fn drive(node: &mut dyn Node, clock: &Clock, stop: &AtomicBool, limit: Instant, 
             health.slept += if is_late { length } else { slept };
             last = now.min(asleep + length);
         } else if ahead > WORTH_SLEEPING && !node.listening() {
+            if !is_first && !keeps_its_core && node.is_urgent() {
+                is_first = begin_real_time();
+            }
             let length = (ahead - WAKE_EARLY).min(LONGEST_SLEEP);
             let asleep = clock.now();
             sleep(length);
@@ -197,6 +210,9 @@ fn drive(node: &mut dyn Node, clock: &Clock, stop: &AtomicBool, limit: Instant, 
             }
             now = clock.now().max(last);
         }
+    }
+    if is_first {
+        end_real_time();
     }
     health.elapsed = clock.now().saturating_since(first);
     health.cpu_time = thread_cpu_time() - cpu_before;
@@ -265,6 +281,24 @@ fn keeps_its_core() -> bool {
     // SAFETY: takes and returns numbers; 0 is the calling thread.
     let policy = unsafe { libc::sched_getscheduler(0) };
     matches!(policy & !libc::SCHED_RESET_ON_FORK, libc::SCHED_FIFO | libc::SCHED_RR)
+}
+
+/// Has this thread run before all that have no real-time priority. Whether that is allowed (`CAP_SYS_NICE`).
+fn begin_real_time() -> bool {
+    set_policy(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 1)
+}
+
+/// Gives the thread its usual priority back.
+fn end_real_time() {
+    set_policy(libc::SCHED_OTHER, 0);
+}
+
+fn set_policy(policy: i32, priority: i32) -> bool {
+    // SAFETY: an all-zero value is a valid one; some systems have more in it than the priority.
+    let mut wanted: libc::sched_param = unsafe { std::mem::zeroed() };
+    wanted.sched_priority = priority;
+    // SAFETY: `wanted` is valid for reads; 0 is the calling thread.
+    unsafe { libc::sched_setscheduler(0, policy, &raw const wanted) == 0 }
 }
 
 /// Has the scheduler prefer this thread to those without a priority of their own.

@@ -67,7 +67,7 @@ def basis(wiring: Wiring, versions: Mapping[str, str]) -> dict[str, str]:
         "workers": str(workers_of(wiring.session)),
     }
     for port in wiring.own.session["ports"]:
-        interface = port["backend"].get("interface")
+        interface = None if "host" in port else port["backend"].get("interface")
         for what, value in (_interface(interface) if interface else {}).items():
             facts[f"{interface}: {what}"] = value
     return facts
@@ -100,7 +100,7 @@ def ports_of(session: Mapping[str, Any]) -> tuple[str, ...]:
         known = BACKENDS.get(port["backend"]["kind"])
         apart = frozenset[str]() if known is None else known.of_peer
         backend = {what: value for what, value in port["backend"].items() if what not in apart}
-        found.append(f"{json.dumps(backend, sort_keys=True)} on {own}")
+        found.append(f"{json.dumps(backend, sort_keys=True)} on {port.get('host', own)}")
     return tuple(found)
 
 

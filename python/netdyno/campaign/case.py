@@ -94,7 +94,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     plan, case = job.plan, job.case
     kind = plan.kind
     # A lab is built, and a backend chosen and looked up, by the workers that will use them.
-    wanted = wire(plan, case).with_threads(plan.lab.threads)
+    wanted = wire(plan, case).with_threads(plan.lab.threads).with_hosts(plan.lab.hosts)
     wanted = replace(with_readings_asked(wanted, plan.scale), watch=plan.watch, run=job.run)
     wanted = replace(wanted, flows=total_flows(case, wanted, tx=0))
     if not case.profile.tagged:

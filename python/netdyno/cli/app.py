@@ -23,6 +23,7 @@ from netdyno.cli.console import print_error
 from netdyno.cli.defaults import find_named, name_variables, place_of, read_defaults
 from netdyno.cli.dut import dut
 from netdyno.cli.examples import examples
+from netdyno.cli.hosts import hosts
 from netdyno.cli.import_files import import_files
 from netdyno.cli.listings import drivers, kinds, methods, ports, reports, version
 from netdyno.cli.ndr import ndr
@@ -36,6 +37,7 @@ from netdyno.cli.runs import list_
 from netdyno.cli.send import send
 from netdyno.cli.trend import trend
 from netdyno.cli.verify import verify
+from netdyno.cli.worker import scheduler, worker
 from netdyno.errors import NetdynoError, PlanErrors, Problem, Problems, advice
 
 
@@ -106,6 +108,9 @@ for command in (
     methods,
     reports,
     dut,
+    hosts,
+    worker,
+    scheduler,
     ports,
     version,
 ):

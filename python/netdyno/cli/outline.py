@@ -137,6 +137,8 @@ def list_interface_warnings(
     if plan.lab.kind != "external":
         return
     for link in plan.lab.links:
+        if link.host:
+            continue
         name = link.interface or link.tester_port
         if link.backend.kind not in KERNEL or link.server:
             continue

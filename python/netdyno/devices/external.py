@@ -23,6 +23,7 @@ from netdyno.devices.reasons import (
 )
 from netdyno.devices.speakers.announced import behind_ports
 from netdyno.devices.wiring import PEER, LabError, LabLink, Trait, WiredPort, Wiring, loop_ports, with_far_end
+from netdyno.hosts import door
 from netdyno.ports import backends, nic
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.nic import advice, fit
@@ -89,6 +90,7 @@ class External(Kind):
                     "backend": {"kind": SERVER, "at": link.server}
                     if link.server
                     else link.backend.spec(_interface(link)),
+                    **({"host": link.host} if link.host else {}),
                 }
                 for link in links
             ],
@@ -121,14 +123,14 @@ class External(Kind):
     def preflight(self, links: tuple[LabLink, ...]) -> tuple[Reason, ...]:
         """Checks that packet sockets may be opened and every interface is there, up, and in one link.
 
-        Warns of one that carries this machine's own traffic.
+        Warns of one that carries this machine's own traffic. Ports of other hosts are looked at later.
         """
         faults: list[tuple[int, LabError]] = []
         warnings: list[Reason] = []
         taken: set[str] = set()
         may = fit.rights()
         for index, link in enumerate(links):
-            if link.server:
+            if link.server or link.host:
                 continue
             name = _interface(link)
             try:
@@ -244,7 +246,12 @@ def _as_found(wiring: Wiring) -> Wiring:
             ports.append(replace(port, enforced_rate=False))
             continue
         interface = backend["interface"]
-        card = _card(interface, backend["kind"], may)
+        host = opened.get("host")
+        card = (
+            _card_of(wiring, host, interface, backend["kind"])
+            if host
+            else _card(interface, backend["kind"], may)
+        )
         enforced = card.card.has_line and card.card.speed_bps == port.rate_bps
         # A speaker's interface is above the card's, with an address of its own.
         mac = port.mac if port.speaker and not port.vlans else card.link.mac
@@ -308,6 +315,23 @@ def _card(interface: str, backend: str, may: fit.Rights) -> nic.Nic:
             f"interface `{interface}` cannot take `{kind}`: {found.why}", found.hint, code="interface-unfit"
         )
     return card
+
+
+def _card_of(wiring: Wiring, host: str, interface: str, backend: str) -> nic.Nic:
+    """The card behind an interface of a generator host."""
+    found = door.connect(wiring.session["hosts"]["scheduler"]).call(host, read_card, interface, backend)
+    if isinstance(found, nic.Nic):
+        return found
+    message, hint, code = found
+    raise LabError(f"host `{host}`: {message}", hint, code=code)
+
+
+def read_card(interface: str, backend: str) -> nic.Nic | tuple[str, str | None, str]:
+    """The card behind an interface of the host that this runs on; or message, hint and code of an error."""
+    try:
+        return _card(interface, backend, fit.rights())
+    except LabError as error:
+        return error.message, error.hint, error.code
 
 
 def _notes(link: LabLink, opened: Any) -> Iterator[Reason]:

@@ -10,13 +10,20 @@ from netdyno.devices.access import Access
 from netdyno.devices.drivers.driver import Driver
 from netdyno.devices.wiring import LabError
 
-LIBRARIES = {"devices": "netmiko", "routeros": "librouteros", "rehearse": "asyncssh", "tcp": "pyroute2"}
+LIBRARIES = {
+    "devices": "netmiko",
+    "routeros": "librouteros",
+    "rehearse": "asyncssh",
+    "tcp": "pyroute2",
+    "hosts": "distributed",
+}
 """A library of each extra, by its name: SSH and SNMP; an API; stand-ins; the sockets of a host."""
 PACKAGES = {
     "devices": ("'netmiko<5'", "'paramiko<5'", "'gufo-snmp<0.14'"),
     "routeros": ("'librouteros<5'",),
     "rehearse": ("'asyncssh<3'",),
     "tcp": ("'pyroute2<0.10'",),
+    "hosts": ("'distributed==2026.8.*'",),
 }
 """What installs each: by the names of the packages, since netdyno itself may come from a file."""
 

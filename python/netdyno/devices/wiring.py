@@ -113,11 +113,29 @@ class LabLink:
     """`ADDRESS:PORT` of a server on another host, in place of an interface of ours; empty: there is none."""
     speaker: Speaker | None = None
     """The routing protocols that the tester speaks here; None: none."""
+    host: str = ""
+    """The generator host that has the tester's port; empty: this one."""
 
     @property
     def device_ports(self) -> tuple[str, ...]:
         """All ports of the device behind this link."""
         return (self.device_port, *self.members)
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """Generator hosts: where their workers are found, and the tester's threads on each, by name."""
+
+    scheduler: str
+    threads: Mapping[str, Threads]
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """As a session has it."""
+        real = {"clock": "real"}
+        threads = {host: one.asked(real) for host, one in self.threads.items()}
+        asked = {host: {name: one[name] for name in one if name != "clock"} for host, one in threads.items()}
+        return {"scheduler": self.scheduler, "threads": asked}
 
 
 @dataclass(frozen=True)
@@ -217,6 +235,10 @@ class Wiring:
     def with_threads(self, threads: Threads) -> Wiring:
         """The same with the tester's threads as a plan has them."""
         return replace(self, session=threads.asked(self.session))
+
+    def with_hosts(self, hosts: Hosts | None) -> Wiring:
+        """The same with the generator hosts that ports are on."""
+        return self if hosts is None else replace(self, session={**self.session, "hosts": hosts.spec})
 
     def settled(self, backend: str = backends.USUAL) -> Wiring:
         """The same with this backend for each port that a plan leaves to us."""

@@ -110,6 +110,13 @@ def check(source: Source, base: Path | None, tables: Tables, overrides: Sequence
         _tester(source, whole.tester, method, tables)
         if planned is not None:
             servers(source, planned, whole.tester, tables)
+            if planned.hosts is not None and whole.tester != m.TESTER:
+                source.report(
+                    ("tester",),
+                    f"the tester `{whole.tester}` has no ports on other hosts",
+                    f"leave out `host` of its nodes, or take `tester: {m.TESTER}`",
+                    code="unsupported",
+                )
     if included is None or planned is None or matrix is None or method is None or not known:
         return None
     title = raw.get("title")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from netdyno.devices.addresses import MOST_VLANS
 from netdyno.devices.kind import Kind
 from netdyno.devices.peering import Speaker
-from netdyno.devices.wiring import TWO_LINKS, LabLink, Subinterface, in_words, is_group
+from netdyno.devices.wiring import TWO_LINKS, Hosts, LabLink, Subinterface, in_words, is_group
 from netdyno.errors import PlanErrors, Problem, counted, names, suggestion
 from netdyno.plan import Tables, link_routing, reached
 from netdyno.plan import models as m
@@ -67,8 +68,9 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
     """One tester, one device of a known kind, and links that fit."""
     if not isinstance(raw, dict):
         return None
-    testers, devices, known, complete = [], [], [], True
-    threads = Threads()
+    testers: dict[str, m.Node] = {}
+    each: dict[str, Threads] = {}
+    devices, known, complete = [], [], True
     table = raw.get("nodes")
     for name, value in table.items() if isinstance(table, dict) else ():
         known.append(str(name))
@@ -78,8 +80,8 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
             continue
         place = ("lab", "nodes", name)
         if node.kind == TESTER:
-            testers.append(str(name))
-            threads = _threads(source, place, node)
+            testers[str(name)] = node
+            each[str(name)] = _threads(source, place, node)
             if node.settings:
                 source.report_key(
                     (*place, "settings"),
@@ -109,8 +111,14 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
                 hint = f"{hint}; with {' or '.join(f'`driver: {one}`' for one in drivers)} on the node"
             source.report((*place, "kind"), message, hint, code="unknown-name")
     is_whole = isinstance(table, dict) and complete
+    here = [name for name, node in testers.items() if not node.host]
     for found, noun, hint in (
-        (testers, f"node of kind `{TESTER}`", "exactly one node is the tester"),
+        # Beside the one on this host there may be others.
+        (
+            here or list(testers)[:1],
+            f"node of kind `{TESTER}`",
+            "one node is the tester; others have a `host`",
+        ),
         (devices, "device under test", f"kinds: {names(tables.kinds)}"),
     ):
         if is_whole and len(found) != 1:
@@ -118,16 +126,17 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
             source.report_key(("lab", "nodes"), message, hint, code="wrong-count")
             break
     links = _links(source, raw.get("links"), known, testers, is_whole, base)
+    hosts = _hosts(source, raw.get("hosts"), testers, each, [node for _, node in devices], links)
     trunk = None
     if devices:
         kind = tables.kinds[devices[0][1].kind]
         _count(source, raw.get("links"), kind)
         if complete and len(devices) == 1:
-            _ports(source, raw.get("links"), kind)
+            _ports(source, raw.get("links"), kind, {name: node.host for name, node in testers.items()})
             trunk = _trunk(source, raw.get("trunk"), links, kind) if links else None
         if links is not None and len(links) not in kind.links:
             links = None
-    if not links or not complete or len(testers) != 1 or len(devices) != 1:
+    if not links or not complete or not testers or len(here) > 1 or len(devices) != 1:
         return None
     (name, node) = devices[0]
     # A setting that is wrong has been reported; the cases are looked at without it.
@@ -140,7 +149,7 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
     driver = node.driver if node.driver in tables.drivers else ""
     access = reached.access(node) if driver and (node.host or node.api) else None
     return PlannedLab(
-        tester=testers[0],
+        tester=next(iter(testers)),
         device=name,
         kind=node.kind,
         settings=settings,
@@ -150,8 +159,65 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
         configuration=node.configuration,
         trunk=trunk,
         licence_bps=_licence(raw),
-        threads=threads,
+        threads=each[here[0]] if here else Threads(),
+        hosts=hosts,
     )
+
+
+def _hosts(
+    source: Source,
+    raw: object,
+    testers: Mapping[str, m.Node],
+    threads: Mapping[str, Threads],
+    devices: Sequence[m.Node],
+    links: Sequence[LabLink] | None,
+) -> Hosts | None:
+    """The generator hosts, each with a node of the tester and ports of names of their own; None: none."""
+    given, _ = salvage_part(m.LabHosts, raw) if raw is not None else (None, ())
+    named = {name: node.host for name, node in testers.items() if node.host}
+    if not named:
+        return None
+    for name, host in named.items():
+        place = ("lab", "nodes", name, "host")
+        if raw is None:
+            source.report(
+                place,
+                f"`{host}` is on another host, and the lab does not say where hosts are found",
+                "give the lab `hosts: {scheduler: tls://ADDRESS:8786}` (docs/hosts.md)",
+                code="missing-field",
+            )
+        if list(named.values()).index(host) < list(named).index(name):
+            source.report(place, f"host `{host}` has two nodes", "one node for each host", code="given-twice")
+        for device in devices:
+            if device.kind != EXTERNAL:
+                source.report(
+                    place,
+                    f"`{device.kind}` is built on this host, where no port of another one is",
+                    f"leave `host` out, or take `kind: {EXTERNAL}`",
+                    code="unsupported",
+                )
+    taken: dict[str, int] = {}
+    for index, link in enumerate(links or ()):
+        at: Path_ = ("lab", "links", index)
+        if link.tester_port in taken and link.tester_port != _UNNAMED[0]:
+            source.report(
+                (*at, "endpoints"),
+                f"two hosts have a port `{link.tester_port}`",
+                "names of ports stand in results: another one for each",
+                code="given-twice",
+            )
+        taken.setdefault(link.tester_port, index)
+        for field in ("routing", "server") if link.host else ():
+            if (field == "routing" and link.speaker) or (field == "server" and link.server):
+                source.report_key(
+                    (*at, field),
+                    f"a port of another host has no `{field}`",
+                    "give it to a port of this host",
+                    code="unsupported",
+                )
+    if given is None:
+        return None
+    return Hosts(given.scheduler, {host: threads[name] for name, host in named.items()})
 
 
 def _threads(source: Source, place: Path_, node: m.Node) -> Threads:
@@ -194,7 +260,7 @@ def _links(
     source: Source,
     raw: object,
     known: list[str],
-    testers: list[str],
+    testers: Mapping[str, m.Node],
     nodes_right: bool,
     base: Path | None,
 ) -> tuple[LabLink, ...] | None:
@@ -221,19 +287,21 @@ def _links(
                 )
             taken.setdefault(end, index)
         names_of_ports = _UNNAMED
-        if ends is not None and len(testers) == 1 and nodes_right and all(end[0] in known for end in ends):
-            ours = [end for end in ends if end[0] == testers[0]]
+        host = ""
+        if ends is not None and testers and nodes_right and all(end[0] in known for end in ends):
+            ours = [end for end in ends if end[0] in testers]
             if len(ours) == 1:
                 theirs = ends[1] if ends[0] == ours[0] else ends[0]
                 names_of_ports = (ours[0][1], theirs[1])
+                host = testers[ours[0][0]].host
             else:
                 source.report(
                     (*place, "endpoints"),
                     "a link joins the tester and the device",
-                    f'for example `["{testers[0]}:west", "dut:p0"]`',
+                    f'for example `["{next(iter(testers))}:west", "dut:p0"]`',
                     code="conflict",
                 )
-        links.append(_link(source, place, value, names_of_ports, base))
+        links.append(replace(_link(source, place, value, names_of_ports, base), host=host))
     return tuple(links)
 
 
@@ -395,10 +463,10 @@ def _vlans(source: Source, place: Path_, link: m.Link) -> tuple[Subinterface, ..
     return tuple(found.values())
 
 
-def _ports(source: Source, raw: object, kind: Any) -> None:
+def _ports(source: Source, raw: object, kind: Any, hosts: Mapping[str, str]) -> None:
     """That each link, as written, has a backend its kind of device can be reached by, and what that needs."""
     taken: dict[Any, int] = {}
-    interfaces: dict[str, int] = {}
+    interfaces: dict[tuple[str, str], int] = {}
     for index, link in enumerate(raw if isinstance(raw, list) else ()):
         if not isinstance(link, dict):
             continue
@@ -417,7 +485,9 @@ def _ports(source: Source, raw: object, kind: Any) -> None:
                 field = () if own.needed is None else (own.needed[0],)
                 _once(source, (*place, *field), taken, what, index, named)
         elif isinstance(interface := link.get("interface"), str):
-            _once(source, (*place, "interface"), interfaces, interface, index, f"interface `{interface}`")
+            host = next((hosts[end[0]] for end in _ends(link) or () if end[0] in hosts), "")
+            own_interface = (host, interface)
+            _once(source, (*place, "interface"), interfaces, own_interface, index, f"interface `{interface}`")
 
 
 def _takes_backend(source: Source, place: Path_, link: dict[str, Any], backend: object, kind: Any) -> bool:

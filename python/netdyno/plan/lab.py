@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from netdyno.devices.wiring import Hosts
 from netdyno.ports.threads import Threads
 
 if TYPE_CHECKING:
@@ -37,3 +38,5 @@ class Lab:
     licence_bps: int | None = None
     """What it is licensed to pass; None: nothing is declared."""
     threads: Threads = field(default_factory=Threads)
+    hosts: Hosts | None = None
+    """Generator hosts; None: all ports are this host's."""

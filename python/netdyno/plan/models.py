@@ -108,7 +108,8 @@ class Node(Element):
     driver: str = ""
     """How a device is reached beside the traffic."""
     host: HostName = ""
-    """Name or address under which its driver reaches it."""
+    """Name or address under which its driver reaches it. Of the tester: the generator host that has its
+    ports, the name of a worker of `hosts`."""
     user: UserName = ""
     """Who logs in. Passwords are never in a plan."""
     ssh: SshAccess = SshAccess()
@@ -228,6 +229,15 @@ class Link(_Carried):
     """Further ports of the device behind this link, of a LAG: its driver reads them, too."""
 
 
+class LabHosts(Element):
+    """Where the generator hosts of a lab are found."""
+
+    scheduler: Annotated[str, Field(max_length=200, pattern=r"^(tcp|tls)://\S+:[0-9]{1,5}$")] = Field(
+        examples=["tls://192.0.2.9:8786"]
+    )
+    """Dask's scheduler that their workers are at. `tcp://` is for one on this machine's loopback."""
+
+
 class LabTrunk(Element):
     """A line inside the device under test, between two halves of it."""
 
@@ -244,6 +254,8 @@ class Lab(Element):
 
     nodes: dict[Name, Node]
     links: list[Link]
+    hosts: LabHosts | None = None
+    """Generator hosts: nodes of the tester with `host` have their ports there."""
     trunk: LabTrunk | None = None
     """A line between two halves of an external device, such as two switches."""
     licence: Annotated[L1Rate, AfterValidator(_positive_rate)] | None = None

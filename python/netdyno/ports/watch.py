@@ -115,8 +115,9 @@ def _down(named: dict[str, str]) -> list[str]:
 
 
 def _interfaces(session: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Ports that are interfaces of the kernel, each with that one's name."""
-    opened = [(port["name"], port["backend"].get("interface")) for port in session["ports"]]
+    """Ports that are interfaces of this host's kernel, each with that one's name."""
+    here = (port for port in session["ports"] if "host" not in port)
+    opened = [(port["name"], port["backend"].get("interface")) for port in here]
     return [(name, interface) for name, interface in opened if interface is not None]
 
 

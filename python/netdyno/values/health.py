@@ -76,6 +76,22 @@ class PeerHealth:
 
 
 @dataclass(frozen=True)
+class HostHealth:
+    """How one of several generator hosts did in a trial. name: empty for the host that ran the load test."""
+
+    name: str
+    began_late_ns: int | None
+    """How long after the instant that all hosts had its traffic began; None: it did not."""
+    clock_bound_ns: int | None
+    """How far that instant may have been another one than ours, by what is known of its clock."""
+    core_share_ppm: int | None
+    longest_gap_ns: int
+    unsent: int
+    rx_dropped: int
+    tx_dropped: int
+
+
+@dataclass(frozen=True)
 class Health:
     """How well the tester itself did."""
 

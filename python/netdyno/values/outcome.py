@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from netdyno.values.health import Health
+from netdyno.values.health import Health, HostHealth
 from netdyno.values.load import CONNECTIONS, FRAMES, OF_SPEAKERS, Happened, LoadClass
 from netdyno.values.rates import FCS
 from netdyno.values.reason import Reason
@@ -645,6 +645,8 @@ class Outcome:
     """What instruments read meanwhile, of the device as a rule."""
     carrier_losses: tuple[CarrierLoss, ...] = ()
     """In order of time, of trials that count them (`Trial.counts_carrier_losses`)."""
+    hosts: tuple[HostHealth, ...] = ()
+    """Each host, of a trial whose ports are on several; `health` is of all together."""
     softirq_waited_ns: int = 0
     """How long the kernel's threads for frames (`ksoftirqd`) waited for their cores, all together, as far as
     it says so. What they left lying came late, and in bunches."""

@@ -97,6 +97,8 @@ pub struct Trial {
     openings: Openings,
     /// A frame of each flow below has arrived.
     flows_met: usize,
+    /// When it was stepped last.
+    now_ps: u64,
 }
 
 /// How a trial stands towards the devices.
@@ -202,6 +204,7 @@ impl Trial {
             openings,
             script,
             flows_met: 0,
+            now_ps: 0,
         })
     }
 

@@ -109,8 +109,8 @@ impl Progress {
         let _ = self.begin.set(begin);
     }
 
-    /// When traffic begins, once that was told.
-    pub(super) fn told(&self) -> Option<&Begin> {
+    /// When traffic is to begin, once that is known.
+    pub(super) fn begin_at(&self) -> Option<&Begin> {
         self.begin.get()
     }
 

@@ -189,7 +189,11 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
     };
     let received = arrivals.received - copies;
     let lost = lane.offered as i64 - received as i64 - arrivals.corrupted as i64;
-    let gaps = if arrivals.is_bare || lane.is_remote { None } else { gaps(arrivals, lane) };
+    let gaps = if arrivals.is_bare || lane.is_remote {
+        None
+    } else {
+        gaps(arrivals, lane)
+    };
     let intended = intended.max(lane.offered);
     StreamResult {
         name: trial.spec.streams[index].name.clone(),

@@ -10,6 +10,10 @@ use netdyno_io::port::PortError;
 use netdyno_io::reason::Reason;
 use netdyno_io::time::Instant;
 
+/// Before the instant at which its traffic is to begin a trial sleeps until so long before it.
+const SPIN_PS: u64 = 2_000_000_000;
+/// While it waits to be given that instant it leaves its core to others, who are about to say it.
+const NAP_PS: u64 = 5_000_000_000;
 /// Answers (ARP, ND, echo) that wait on one port at most.
 const MOST_ANSWERS: usize = 256;
 
@@ -138,6 +142,11 @@ impl Node for Trial {
     fn next_wakeup(&self) -> Option<Instant> {
         let traffic = self.stage == Stage::Traffic;
         let stage_ps = match self.stage {
+            Stage::Settle { until_ps } if self.awaited_ps().is_some() => {
+                self.awaited_ps().map(|at| until_ps.max(at.saturating_sub(self.near_ps())))
+            }
+            Stage::Settle { .. } if self.is_uninformed() => Some(self.now_ps + NAP_PS),
+            Stage::Traffic if self.awaited_ps().is_some() => self.awaited_ps().map(|at| at.saturating_sub(SPIN_PS)),
             Stage::New | Stage::Done => Some(0),
             Stage::Resolve { ask_ps } => Some(ask_ps.min(self.times.began + self.spec.resolve_ns * 1000)),
             Stage::Open { until_ps, .. } | Stage::Settle { until_ps } | Stage::Muster { until_ps } | Stage::Drain { until_ps } => {
@@ -157,7 +166,17 @@ impl Node for Trial {
             .map(|ps| Instant { ps })
     }
 
+    fn listening(&self) -> bool {
+        // Far from the instant that it waits for, or while there is none yet, it listens now and then.
+        !self.is_uninformed() && self.awaited_ps().is_none_or(|at| self.now_ps + SPIN_PS >= at)
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.awaited_ps().is_some()
+    }
+
     fn step(&mut self, now: Instant) {
+        self.now_ps = now.ps;
         if self.finished {
             return;
         }

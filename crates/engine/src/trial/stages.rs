@@ -79,7 +79,7 @@ impl Trial {
                 }
                 Stage::Open { round, until_ps } if now >= until_ps => self.opened(round, until_ps),
                 Stage::Settle { until_ps } if now >= until_ps => {
-                    if self.spec.waits && !self.is_told(now) {
+                    if self.spec.waits && !self.is_near(now) {
                         return;
                     }
                     if self.is_alone {
@@ -252,14 +252,30 @@ impl Trial {
         ahead_ps(self.spec.streams.len(), samples(&self.spec, self.duration_ps).1, self.is_alone)
     }
 
-    /// Whether the instant that a waiting trial was told is so near that its traffic is to be prepared.
-    fn is_told(&self, now: u64) -> bool {
-        let near_ps = self.ahead_ps().max(NEAR_PS);
-        self.progress.told().is_some_and(|begin| now + near_ps >= begin.at_ps)
+    /// Whether the instant that a trial waits for is so near that its traffic is to be prepared.
+    fn is_near(&self, now: u64) -> bool {
+        self.progress.begin_at().is_some_and(|begin| now + self.near_ps() >= begin.at_ps)
+    }
+
+    /// Traffic that begins at an instant is prepared so long before it.
+    pub(super) fn near_ps(&self) -> u64 {
+        self.ahead_ps().max(NEAR_PS)
+    }
+
+    /// Whether it settles and does not know when traffic is to begin.
+    pub(super) fn is_uninformed(&self) -> bool {
+        self.spec.waits && matches!(self.stage, Stage::Settle { .. }) && self.progress.begin_at().is_none()
+    }
+
+    /// The instant at which traffic is to begin, while it is waited for.
+    pub(super) fn awaited_ps(&self) -> Option<u64> {
+        let waits = matches!(self.stage, Stage::Settle { .. } | Stage::Traffic) && self.worker.began_late_ps().is_none();
+        let begin = self.progress.begin_at().filter(|_| self.spec.waits && waits)?;
+        (self.now_ps < begin.at_ps).then_some(begin.at_ps)
     }
 
     fn begin(&mut self, at: u64) {
-        let at = match self.progress.told().filter(|_| self.spec.waits).cloned() {
+        let at = match self.progress.begin_at().filter(|_| self.spec.waits).cloned() {
             Some(begin) => {
                 // What is prepared this late begins late, and would be made up for in a burst.
                 if begin.at_ps < at {

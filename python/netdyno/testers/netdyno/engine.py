@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from netdyno.hosts.spread import SpreadSession
 from netdyno.ports.threads import kept_to, spare_cores
 from netdyno.testers.tester import PortInfo, TesterError, TesterMissingError
 
@@ -71,8 +72,9 @@ class Opened:
             sys.audit("netdyno.real_time")
         self._spare = spare_cores(spec)
         opener = module(engine).Session
+        text = json.dumps(spec, sort_keys=True)
         with _refusals(engine):
-            self._session: Any = opener(json.dumps(spec, sort_keys=True))
+            self._session: Any = SpreadSession(text, opener) if "hosts" in spec else opener(text)
             self.ports = tuple(map(_port, json.loads(self._session.ports())))
 
     def close(self) -> None:

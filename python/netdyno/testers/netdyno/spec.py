@@ -21,7 +21,7 @@ from netdyno.plan.arrivals import CONSTANT, EVEN
 from netdyno.plan.matrix import Case, Stream, list_streams_beside, own_flows, own_part, part_of, streams
 from netdyno.plan.quick import SOURCE_PORT
 from netdyno.values.engine_reason import EngineReason
-from netdyno.values.health import Health
+from netdyno.values.health import Health, HostHealth
 from netdyno.values.load import Event, Frames, Trial
 from netdyno.values.outcome import (
     Conflict,
@@ -355,6 +355,7 @@ def read_result(json_text: str, apart: Collection[str] = ()) -> Outcome:
         devices=tuple(answer.get("devices", ())),
         next_hops=of(NextHop, "next_hops"),
         conflicts=of(Conflict, "conflicts"),
+        hosts=of(HostHealth, "hosts"),
         post=_post(trial) if trial.get("said") or trial.get("heard") else None,
         readings=tuple((one["at_ns"], tuple(one["devices"])) for one in answer.get("readings", ())),
         readings_left_out=answer.get("readings_left_out", 0),

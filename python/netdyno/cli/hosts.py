@@ -1,0 +1,56 @@
+"""`netdyno hosts`: whether the generator hosts of a plan can run it, and what to do where one cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from netdyno.cli.codes import NOT_MEASURED, PASSED
+from netdyno.cli.console import print_error, print_hint
+from netdyno.cli.plan_argument import load_plan, set_option
+
+
+@click.command()
+@click.argument("plan", type=click.Path(path_type=Path))
+@set_option
+def hosts(plan: Path, overrides: tuple[str, ...]) -> int:
+    """Look at the generator hosts of a PLAN: version, ports, links, clocks and rights. Changes nothing.
+
+    Prints what to do where a host cannot run the plan; the exit code is then 3.
+    """
+    from netdyno.errors import NetdynoError
+    from netdyno.hosts.door import connect
+    from netdyno.hosts.inspect import describe, inspect_ports, list_lacks
+    from netdyno.hosts.resident import describe_host
+
+    lab = load_plan(plan, overrides).lab
+    if lab.hosts is None:
+        click.echo(f"{plan} has no generator hosts: all its ports are on this one")
+        return PASSED
+    door = connect(lab.hosts.scheduler)
+    is_ready = True
+    for host in lab.hosts.threads:
+        links = [link for link in lab.links if link.host == host]
+        named = [(link.interface or link.tester_port, link.backend.kind) for link in links]
+        try:
+            click.echo(f"{host}  {describe(door.call(host, describe_host))}, {door.address(host)}")
+            bound_us = door.measure_clock(host).bound_ps / 1e6
+            states = door.call(host, inspect_ports, named)
+            lacks = door.call(host, list_lacks)
+        except NetdynoError as error:
+            is_ready = False
+            print_error(error.message, error.hint)
+            continue
+        click.echo(f"  clock  known to {bound_us:.0f} us; chrony and PTP are not needed")
+        for link, state in zip(links, states, strict=True):
+            if state.why is None:
+                click.echo(f"  {link.tester_port}  {state.interface}: {state.described}")
+            else:
+                is_ready = False
+                print_error(f"`{state.interface}` of `{link.tester_port}` on {host}: {state.why}", None)
+            for hint in state.hints:
+                print_hint(f"{host}: {hint}")
+        for lack in lacks:
+            print_hint(f"{host}: {lack}")
+    return PASSED if is_ready else NOT_MEASURED

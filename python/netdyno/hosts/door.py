@@ -1,0 +1,228 @@
+"""The connection to generator hosts: Dask's scheduler and workers. Scheduling and transport are Dask's."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from typing import Any
+
+from netdyno.errors import NetdynoError, names
+from netdyno.hosts.clocks import Offset, measure_offset
+
+CONNECT_S = 10.0
+ANSWER_S = 10.0
+"""The longest that a host may take to answer."""
+RULES = {"distributed.scheduler.allowed-failures": 0, "distributed.scheduler.work-stealing": False}
+"""Of the scheduler. By default a task that is pinned to a lost worker waits for ever."""
+WORKER_RULES = {
+    "has_nanny": (False, "--no-nanny"),
+    "nthreads": (1, "--nthreads 1"),
+    "profiles": (False, "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False"),
+    "moves_memory": (False, "DASK_DISTRIBUTED__WORKER__MEMORY__TARGET=False, as SPILL, PAUSE and TERMINATE"),
+}
+"""Of a worker: what `describe_host` must say of it, and the setting that makes it so."""
+
+
+class HostError(NetdynoError):
+    """A generator host cannot be used, or is lost."""
+
+
+def connect(scheduler: str) -> Door:
+    """The connection of this process to a scheduler. Raises HostError."""
+    key = (os.getpid(), scheduler)
+    if key not in _DOORS:
+        _DOORS[key] = Door(scheduler)
+    return _DOORS[key]
+
+
+_DOORS: dict[tuple[int, str], Door] = {}
+
+
+def is_loopback(address: str) -> bool:
+    """Whether `tcp://HOST:PORT` is of this machine alone."""
+    host = re.sub(r"^\w+://", "", address).rpartition(":")[0].strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def refuse_unencrypted(scheduler: str) -> None:
+    """Raises HostError for an address that others can reach without TLS."""
+    if not scheduler.startswith("tls://") and not is_loopback(scheduler):
+        raise HostError(
+            f"the scheduler {scheduler} is not encrypted: who reaches a Dask port can run code on all hosts",
+            "use TLS (`tls://`), as docs/hosts.md shows; or a scheduler on 127.0.0.1",
+            code="host-not-encrypted",
+        )
+
+
+class Door:
+    """A scheduler and its workers. Calls have deadlines of their own."""
+
+    def __init__(self, scheduler: str) -> None:
+        refuse_unencrypted(scheduler)
+        try:
+            import distributed
+        except ImportError as error:
+            raise HostError(
+                "generator hosts need the Python package `distributed`, which is not installed",
+                "install it here and on each host: `pip install 'distributed==2026.8.*'`",
+                code="extra-missing",
+            ) from error
+
+        client: Any = distributed.Client
+        self.scheduler = scheduler
+        try:
+            # Straight to the workers: an answer comes in half the time, and clocks are known twice as well.
+            self._client = client(scheduler, timeout=CONNECT_S, direct_to_workers=True)
+            found = {name: self._client.run_on_scheduler(_config(), name) for name in RULES}
+        except (OSError, TimeoutError) as error:
+            raise HostError(
+                f"Dask's scheduler {scheduler} does not answer: {error}",
+                "start it there, as docs/hosts.md shows; with TLS, set its files here, too",
+                code="host-unreachable",
+            ) from error
+        wrong = [f"{name}: {RULES[name]}" for name in RULES if found[name] != RULES[name]]
+        if wrong:
+            self._client.close()
+            raise HostError(
+                f"Dask's scheduler {scheduler} has other settings than hosts need: {', '.join(wrong)}",
+                f"start it with `netdyno scheduler {scheduler}`",
+                code="host-settings",
+            )
+        self._known: dict[str, str] = {}
+
+    def address(self, host: str) -> str:
+        """The address of the worker that has a host's name. Raises HostError if it is missing or unfit."""
+        if host not in self._known:
+            workers = self._client.scheduler_info(n_workers=-1)["workers"]
+            by_name = {str(one["name"]): address for address, one in workers.items()}
+            if host not in by_name:
+                there = f"there are {names(by_name)}" if by_name else "there is none"
+                raise HostError(
+                    f"host `{host}` has no worker at {self.scheduler}; {there}",
+                    f"start it there: `netdyno worker {self.scheduler} --name {host}`",
+                    code="host-unreachable",
+                )
+            self._known[host] = by_name[host]
+            self._check(host)
+        return self._known[host]
+
+    def _check(self, host: str) -> None:
+        from netdyno.hosts.resident import describe_host
+
+        found = self.call(host, describe_host)
+        ours = {"netdyno": version("netdyno")}
+        for name, value in ours.items():
+            if found[name] != value:
+                raise HostError(
+                    f"host `{host}` has {name} {found[name]}, and this one has {value}",
+                    "install the same version on all hosts",
+                    code="host-version",
+                )
+        wrong = [setting for name, (value, setting) in WORKER_RULES.items() if found[name] != value]
+        if wrong:
+            raise HostError(
+                f"the worker of host `{host}` has other settings than it needs: {', '.join(wrong)}",
+                "`netdyno worker` sets them",
+                code="host-settings",
+            )
+
+    def call(self, host: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What a function answers on a host. Raises HostError if the host does not answer."""
+        address = self.address(host)
+        future = self._client.submit(
+            function, *arguments, workers=[address], allow_other_workers=False, pure=False, retries=0
+        )
+        return self._answer(host, future.result)
+
+    def measure_clock(self, host: str) -> Offset:
+        """How far a host's clock is from ours."""
+        from netdyno.hosts.inspect import Clock
+
+        actor = self._actor(host, Clock)
+        return measure_offset(lambda: int(self._answer(host, actor.now_ps().result)))
+
+    def _actor(self, host: str, kind: type) -> Any:
+        """An object of a class that lives on a host."""
+        address = self.address(host)
+        future = self._client.submit(
+            kind, workers=[address], allow_other_workers=False, pure=False, retries=0, actor=True
+        )
+        return self._answer(host, future.result)
+
+    def open(self, host: str, session: str) -> RemoteSession:
+        """Opens the ports of a SessionSpec on a host. Raises HostError."""
+        from netdyno.hosts.resident import Resident
+
+        return RemoteSession(host, self._actor(host, Resident), self, session)
+
+    def _answer(self, host: str, wait: Callable[..., Any]) -> Any:
+        """What is waited for, ANSWER_S at most."""
+        from distributed.scheduler import KilledWorker
+
+        try:
+            return wait(timeout=ANSWER_S)
+        except (OSError, TimeoutError, KilledWorker) as error:
+            raise self.lost(host) from error
+
+    def lost(self, host: str) -> HostError:
+        """The error of a host that was there and is no longer."""
+        self._known.pop(host, None)
+        return HostError(
+            f"host `{host}` is lost: it did not answer within {ANSWER_S:.0f} s, or its worker ended",
+            f"look there at the worker's log and at the management network; `netdyno worker {self.scheduler}"
+            f" --name {host}` starts it again",
+            code="host-lost",
+        )
+
+
+def _config() -> Callable[..., Any]:
+    import dask
+
+    found: Callable[..., Any] = dask.config.get
+    return found
+
+
+class RemoteSession:
+    """A session of the engine on a host, asked from here."""
+
+    def __init__(self, host: str, actor: Any, door: Door, session: str) -> None:
+        self._host, self._actor, self._door = host, actor, door
+        self.ports = self._value(self._call("open", session))
+
+    def ask(self, method: str, *arguments: Any) -> Callable[[], Any]:
+        """Calls a method of the session; what waits for its answer. Raises HostError."""
+        pending = self._call("ask", method, *arguments)
+        return lambda: self._value(pending)
+
+    def look(self) -> Callable[[], Any]:
+        """How the trial stands, JSON, and whether it has ended."""
+        pending = self._call("look")
+        return lambda: self._value(pending)
+
+    def offset(self) -> Offset:
+        """How far its clock is from ours."""
+        return measure_offset(lambda: int(self._door._answer(self._host, self._call("clock_ps").result)))
+
+    def close(self) -> None:
+        """Closes the ports, as far as the host is there."""
+        self._door._answer(self._host, self._call("close").result)
+
+    def _call(self, method: str, *arguments: Any) -> Any:
+        try:
+            return getattr(self._actor, method)(*arguments)
+        except RuntimeError as error:
+            # So Dask says that the worker is gone.
+            raise self._door.lost(self._host) from error
+
+    def _value(self, pending: Any) -> Any:
+        answer: Mapping[str, Any] = self._door._answer(self._host, pending.result)
+        if "error" in answer:
+            message, hint, code = answer["error"]
+            raise HostError(f"host `{self._host}`: {message}", hint, code=code)
+        return answer["value"]

@@ -1,0 +1,82 @@
+"""What runs on a generator host: a session of the engine, in an actor of Dask. Answers are plain values."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib.metadata import version
+from typing import Any
+
+from netdyno import _engine
+
+
+def describe_host() -> dict[str, Any]:
+    """What must be the same on all hosts, and what Dask's worker here may not do beside the engine."""
+    import dask
+    from distributed import get_worker
+
+    worker = get_worker()
+    memory = "distributed.worker.memory."
+    return {
+        "netdyno": version("netdyno"),
+        "engine": _engine.version(),
+        "level": _engine.level(),
+        "python": platform.python_version(),
+        "kernel": platform.release(),
+        "has_nanny": worker.nanny is not None,
+        "nthreads": worker.state.nthreads,
+        "profiles": bool(dask.config.get("distributed.worker.profile.enabled")),
+        "moves_memory": any(
+            dask.config.get(memory + name) for name in ("target", "spill", "pause", "terminate")
+        ),
+    }
+
+
+class Resident:
+    """A session of the engine, for who is on another host. Closed when it is no longer referred to."""
+
+    def __init__(self) -> None:
+        self._session: _engine.Session | None = None
+
+    def open(self, session: str) -> dict[str, Any]:
+        """Opens the ports of a SessionSpec; what each turned out to be."""
+        sys.audit("netdyno.real_time")
+
+        def opened() -> str:
+            self._session = _engine.Session(session)
+            return self._session.ports()
+
+        return _answer(opened)
+
+    def ask(self, method: str, *arguments: Any) -> dict[str, Any]:
+        """Calls a method of the session. The engine's refusal is an answer as well: `{"error": ...}`."""
+        return _answer(lambda: getattr(self._session, method)(*arguments))
+
+    def look(self) -> dict[str, Any]:
+        """How the trial stands, and whether it has ended."""
+
+        def looked() -> list[Any]:
+            assert self._session is not None
+            return [self._session.snapshot(), self._session.wait(0.0)]
+
+        return _answer(looked)
+
+    async def clock_ps(self) -> int:
+        """What the session's clock reads: asked in the worker's own loop, which answers soonest."""
+        assert self._session is not None
+        return self._session.clock_ps()
+
+    def close(self) -> int:
+        """Closes the ports; the process that had them."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+        return os.getpid()
+
+
+def _answer(ask: Any) -> dict[str, Any]:
+    try:
+        return {"value": ask()}
+    except _engine.EngineError as refused:
+        return {"error": [str(refused), refused.hint, refused.code]}

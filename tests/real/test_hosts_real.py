@@ -1,0 +1,221 @@
+"""Ports of one load test on several hosts: network namespaces, a Linux router between them, Dask with TLS."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hosts_lab import HostsLab, hosts_lab, run
+from netdyno import _engine
+from netdyno.devices.linux import device as dut
+from netdyno.devices.linux import links, namespaces
+from netdyno.hosts.clocks import measure_offset
+from netdyno.hosts.merge import merge_results
+from netdyno.hosts.split import find_owners, split_session, split_trial
+from netdyno.store import open_run
+from netdyno.values.records import StoredTrial
+
+pytestmark = [
+    pytest.mark.skipif(
+        os.getuid() != 0 or shutil.which("ip", path=dut.SEARCH) is None,
+        reason="wants root and `ip` (apt-get install iproute2)",
+    ),
+    pytest.mark.skipif(shutil.which("tc", path=dut.SEARCH) is None, reason="wants `tc`"),
+]
+
+PLAN = """\
+title: Two hosts
+lab:
+  hosts: {{scheduler: "tls://192.0.2.1:8786"}}
+  nodes:
+    gen1: {{kind: netdyno, host: gen1}}
+    gen2: {{kind: netdyno, host: gen2}}
+    dut: {{kind: external}}
+  links:
+    - {{endpoints: ["gen1:west", "dut:d0"], rate: 1Gbps, interface: p0,
+       address: 100.64.0.2/30, gateway: 100.64.0.1}}
+    - {{endpoints: ["gen2:east", "dut:d1"], rate: 1Gbps, interface: p0,
+       address: 100.64.1.2/30, gateway: 100.64.1.1}}
+traffic: {{it: {{size: 128B, flows: 16}}}}
+matrix: {{profile: [it], direction: [bidir]}}
+trial: {{settle: 200ms, drain: 1s, catch_up: 10000%, retries: 0}}
+method: {{sweep: {{loads: [{load}], duration: {duration}}}}}
+"""
+
+
+def spec(loads: tuple[int, int]) -> dict[str, Any]:
+    """A trial between two ports, each way so many frames in half a second."""
+    streams = [
+        {
+            "name": f"from {tx}", "tx_port": tx, "rx_port": 1 - tx,
+            "headers": [
+                {"type": "ethernet", "src": f"02:00:00:00:00:0{tx}", "dst": f"02:00:00:00:00:0{1 - tx}"},
+                {"type": "ipv4", "src": f"198.18.{tx}.1", "dst": f"198.18.{1 - tx}.1"},
+                {"type": "udp", "sport": 1025, "dport": 12},
+            ],
+            "destination": "peer", "flows": 7,
+            "sizes": [{"size": size, "weight": 1} for size in (64, 512)],
+            "schedule": [
+                {"name": "traffic", "duration_ns": 500_000_000, "from_bps": load, "to_bps": load}
+            ],
+        }
+        for tx, load in enumerate(loads)
+    ]  # fmt: skip
+    ports = [{"mac": f"02:00:00:00:00:0{port}", "line_bps": 10**9} for port in range(2)]
+    waits = {"settle_ns": 10**8, "drain_ns": 10**9, "sample_ns": 10**8, "resolve_ns": 10**9}
+    observe = {"by_flow": True, "order": True}
+    return {
+        "seed": 3,
+        "streams": streams,
+        "ports": ports,
+        "catch_up_percent": 10_000,
+        "observe": observe,
+        **waits,
+    }
+
+
+@pytest.fixture
+def cable() -> Iterator[None]:
+    """west and east of this namespace, joined."""
+    with namespaces.tester_namespace():
+        links.ip("link add west type veth peer name east")
+        for name in ("west", "east"):
+            links.ip(f"link set {name} up")
+        yield
+
+
+@pytest.mark.usefixtures("cable")
+def test_results_of_two_hosts_merged_are_those_of_one() -> None:
+    backends = [
+        {"name": name, "backend": {"kind": "af_packet", "interface": name}} for name in ("west", "east")
+    ]
+    ports = [{**port, "host": f"gen{number}"} for number, port in enumerate(backends)]
+    session = {"clock": "real", "ports": ports, "hosts": {"scheduler": "", "threads": {}}}
+    trial = spec((4_000_000, 9_000_000))
+    alone = _engine.Session(json.dumps({"clock": "real", "ports": backends}))
+    alone.start(json.dumps(trial))
+    alone.wait(60)
+    whole = json.loads(alone.result())["trial"]
+    alone.close()
+
+    owners = find_owners(session)
+    sessions = {host: _engine.Session(json.dumps(own)) for host, own in split_session(session).items()}
+    for host, own in split_trial(trial, owners).items():
+        sessions[host].start(json.dumps(own))
+    clocks = {host: measure_offset(one.clock_ps) for host, one in sessions.items()}
+    first, second = sessions
+    at_ps = sessions[first].clock_ps() + 10**12
+    between = clocks[second].ps - clocks[first].ps
+    sessions[first].begin(json.dumps({"at_ps": at_ps, "shifts_ps": [between, 0]}))
+    sessions[second].begin(json.dumps({"at_ps": at_ps + between, "shifts_ps": [0, -between]}))
+    found = {}
+    for host, one in sessions.items():
+        assert one.wait(60)
+        found[host] = json.loads(one.result())
+        one.close()
+    merged = merge_results(found, owners, trial, clocks)["trial"]
+
+    exact = (
+        "name",
+        "intended",
+        "offered",
+        "offered_bytes",
+        "received",
+        "received_bytes",
+        "lost",
+        "duplicates",
+    )
+    exact += ("elsewhere", "out_of_order", "corrupted", "flows_received")
+    for one, other in zip(whole["streams"], merged["streams"], strict=True):
+        assert {name: one[name] for name in exact} == {name: other[name] for name in exact}
+        assert one["by_flow"]["sent"] == other["by_flow"]["sent"]
+        assert one["by_flow"]["received"] == other["by_flow"]["received"]
+        assert sum(other["tx"]) == sum(other["arrived"]) == one["offered"]
+        assert other["latency"] is None
+    for one, other in zip(whole["ports"], merged["ports"], strict=True):
+        counts = ("name", "tx_frames", "tx_bytes", "rx_frames", "rx_bytes", "stale")
+        assert {name: one[name] for name in counts} == {name: other[name] for name in counts}
+    assert {one["name"] for one in merged["hosts"]} == {first, second}
+    assert set(whole) | {"hosts"} == set(merged)
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostsLab]:
+    pytest.importorskip("distributed")
+    pytest.importorskip("cryptography")
+    with hosts_lab(tmp_path_factory.mktemp("hosts")) as found:
+        yield found
+
+
+def trials_of(folder: Path) -> list[StoredTrial]:
+    (one,) = folder.glob("*/")
+    with open_run(one) as stored:
+        return list(stored.trials(0))
+
+
+def dropped(lab: HostsLab, port: int) -> int:
+    """Frames that the router's queue on a port dropped so far."""
+    said = run(f"ip netns exec {lab.router} tc -s qdisc show dev d{port}")
+    return int(re.search(r"dropped (\d+)", said)[1])  # type: ignore[index]
+
+
+def test_every_frame_of_two_hosts_is_received_or_the_routers_drop(lab: HostsLab, tmp_path: Path) -> None:
+    plan = tmp_path / "two.yaml"
+    plan.write_text(PLAN.format(load="5kpps", duration="2s"))
+    # 128 B frames are 142 B for the queue: some 2.2 kpps pass.
+    run(f"ip netns exec {lab.router} tc qdisc replace dev d1 root tbf rate 2mbit burst 8k limit 20k")
+    try:
+        done = lab.netdyno("run", plan, "--out", tmp_path / "runs", "--report", "html")
+        queued = dropped(lab, 1)
+    finally:
+        run(f"ip netns exec {lab.router} tc qdisc del dev d1 root")
+    trials = trials_of(tmp_path / "runs")
+    assert trials, done.stderr
+    lost = 0
+    for trial in trials:
+        west, east = trial.result.streams
+        assert (west.name, east.name) == ("west-east", "east-west")
+        assert east.offered == east.received > 0
+        assert west.offered - west.received == west.lost >= 0
+        assert west.latency is east.latency is None
+        assert [one.name for one in trial.result.hosts] == ["gen1", "gen2"]
+        assert all(one.clock_bound_ns is not None for one in trial.result.hosts)
+        lost += west.lost
+    assert lost == queued > 0
+    (page,) = (tmp_path / "runs").glob("*/report.html")
+    assert all(name in page.read_text() for name in ("gen1", "gen2"))
+
+
+def test_worker_that_ends_in_a_trial_fails_the_case_by_name(lab: HostsLab, tmp_path: Path) -> None:
+    plan = tmp_path / "two.yaml"
+    plan.write_text(PLAN.format(load="1kpps", duration="60s"))
+    running = lab.start(lab.control, "run", plan, "--out", tmp_path / "runs")
+    counted = lambda: int(run(f"ip netns exec {lab.router} cat /sys/class/net/d1/statistics/tx_packets"))  # noqa: E731
+    before, deadline = counted(), time.monotonic() + 60
+    while counted() < before + 500:
+        assert running.poll() is None, lab.log.read_text()[-3000:]
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    lab.workers["gen2"].kill()
+    assert running.wait(60) == 3
+    (folder,) = (tmp_path / "runs").glob("*/")
+    with open_run(folder) as stored:
+        (case,) = stored.cases
+    assert case.error is not None
+    assert case.error.code == "host-lost"
+    assert "gen2" in case.error.message
+    # The other host does not go on sending.
+    time.sleep(1)
+    after = counted()
+    time.sleep(0.5)
+    assert counted() == after
+    registered = lab.log.read_text().count("Registered to:")
+    lab.start_worker("gen2")
+    lab.await_workers(registered + 1)
