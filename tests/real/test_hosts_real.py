@@ -6,6 +6,8 @@ import json
 import os
 import re
 import shutil
+import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -193,16 +195,37 @@ def test_every_frame_of_two_hosts_is_received_or_the_routers_drop(lab: HostsLab,
     assert all(name in page.read_text() for name in ("gen1", "gen2"))
 
 
+def await_traffic(lab: HostsLab, running: subprocess.Popen[str]) -> None:
+    """Waits until frames go through the router."""
+    before, deadline = forwarded(lab), time.monotonic() + 60
+    while forwarded(lab) < before + 500:
+        assert running.poll() is None, lab.log.read_text()[-3000:]
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def forwarded(lab: HostsLab) -> int:
+    """Frames that the router sent to both hosts."""
+    counters = "/sys/class/net/d0/statistics/tx_packets /sys/class/net/d1/statistics/tx_packets"
+    return sum(map(int, run(f"ip netns exec {lab.router} cat {counters}").split()))
+
+
+def is_quiet(lab: HostsLab) -> bool:
+    """Whether no load comes any more, some seconds given."""
+    for _ in range(20):
+        before = forwarded(lab)
+        time.sleep(0.5)
+        # ARP and the like.
+        if forwarded(lab) < before + 10:
+            return True
+    return False
+
+
 def test_worker_that_ends_in_a_trial_fails_the_case_by_name(lab: HostsLab, tmp_path: Path) -> None:
     plan = tmp_path / "two.yaml"
     plan.write_text(PLAN.format(load="1kpps", duration="60s"))
     running = lab.start(lab.control, "run", plan, "--out", tmp_path / "runs")
-    counted = lambda: int(run(f"ip netns exec {lab.router} cat /sys/class/net/d1/statistics/tx_packets"))  # noqa: E731
-    before, deadline = counted(), time.monotonic() + 60
-    while counted() < before + 500:
-        assert running.poll() is None, lab.log.read_text()[-3000:]
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    await_traffic(lab, running)
     lab.workers["gen2"].kill()
     assert running.wait(60) == 3
     (folder,) = (tmp_path / "runs").glob("*/")
@@ -211,11 +234,37 @@ def test_worker_that_ends_in_a_trial_fails_the_case_by_name(lab: HostsLab, tmp_p
     assert case.error is not None
     assert case.error.code == "host-lost"
     assert "gen2" in case.error.message
-    # The other host does not go on sending.
-    time.sleep(1)
-    after = counted()
-    time.sleep(0.5)
-    assert counted() == after
+    assert is_quiet(lab)
     registered = lab.log.read_text().count("Registered to:")
     lab.start_worker("gen2")
     lab.await_workers(registered + 1)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_run_that_a_signal_ends_leaves_no_host_sending(
+    lab: HostsLab, tmp_path: Path, number: signal.Signals
+) -> None:
+    plan = tmp_path / "two.yaml"
+    plan.write_text(PLAN.format(load="1kpps", duration="60s"))
+    running = lab.start(lab.control, "run", plan, "--out", tmp_path / "runs")
+    await_traffic(lab, running)
+    running.send_signal(number)
+    assert running.wait(60) == (130 if number == signal.SIGINT else -number)
+    assert is_quiet(lab)
+    # The hosts serve the next one.
+    assert lab.netdyno("hosts", plan).returncode == 0
+
+
+def test_example_runs_between_two_hosts(lab: HostsLab, tmp_path: Path) -> None:
+    plan = Path(__file__).parents[2] / "examples" / "hosts.yaml"
+    sets = ("method.ramp.ramp=1s to 2kpps", "method.ramp.warmup=null", "method.ramp.hold=null")
+    short = ("matrix.profile=[64b]", "matrix.direction=[uni]", "trial.settle=100ms", "trial.drain=500ms")
+    done = lab.netdyno(
+        "run", plan, "--out", tmp_path / "runs", *(word for one in (*sets, *short) for word in ("--set", one))
+    )
+    assert done.returncode in (0, 4), done.stderr
+    assert all(
+        stream.offered == stream.received > 0
+        for one in trials_of(tmp_path / "runs")
+        for stream in one.result.streams
+    )

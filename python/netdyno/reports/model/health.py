@@ -15,7 +15,7 @@ from typing import Any
 from netdyno.errors import counted
 from netdyno.values import number as printed
 from netdyno.values.engine_reason import EngineReason
-from netdyno.values.health import WorkerHealth
+from netdyno.values.health import HostHealth, WorkerHealth
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.verdict.words import too_long
@@ -55,6 +55,7 @@ def findings(results: Sequence[Outcome], *, is_uneven: bool = False) -> tuple[Fi
         _refused,
         _split,
         _shared,
+        _hosts,
         _workers,
         _queues,
         _of_the_device,
@@ -138,6 +139,8 @@ class Brief:
     late: int
     sent: int
     latest_ns: int
+    host: str = ""
+    """The one that had the least of its core, of several; empty: there is one."""
 
     @classmethod
     def of(cls, result: Outcome) -> Brief | None:
@@ -147,18 +150,20 @@ class Brief:
             return None
         lags = [stream.lag for stream in result.streams if stream.lag is not None]
         late, sent = sum(lag.late for lag in lags), sum(lag.count for lag in lags)
-        return cls(
-            share, result.health.longest_gap_ns, late, sent, max((lag.max_ns for lag in lags), default=0)
-        )
+        latest_ns = max((lag.max_ns for lag in lags), default=0)
+        host = next((one.name for one in result.hosts if one.core_share_ppm == share), "")
+        return cls(share, result.health.longest_gap_ns, late, sent, latest_ns, host)
 
 
 def in_short(trials: Sequence[Brief]) -> str | None:
     """The tester's health in a line, for who watches; None without trials."""
     if not trials:
         return None
-    least = min(one.core_share_ppm for one in trials)
+    least = min(trials, key=lambda one: one.core_share_ppm)
+    whose = f" (host `{least.host}`)" if least.host else ""
+    share = Fraction(least.core_share_ppm, 1_000_000)
     parts = [
-        f"{printed.percent(Fraction(least, 1_000_000), claim='at least')} of its core at least",
+        f"{printed.percent(share, claim='at least')} of its core at least{whose}",
         f"longest pause {printed.duration(max(one.longest_gap_ns for one in trials))}",
     ]
     late, sent = sum(one.late for one in trials), sum(one.sent for one in trials)
@@ -388,8 +393,36 @@ def _shared(results: Sequence[Outcome]) -> Iterator[Finding]:
     )
 
 
+def _hosts(results: Sequence[Outcome]) -> Iterator[Finding]:
+    """How each of several generator hosts did, its worst over the trials."""
+    by_name: dict[str, list[HostHealth]] = {}
+    for result in results:
+        for one in result.hosts:
+            by_name.setdefault(one.name, []).append(one)
+    sentences, least = [], 1_000_000
+    for name, every in by_name.items():
+        shares = [one.core_share_ppm for one in every if one.core_share_ppm is not None]
+        least = min(least, *shares) if shares else least
+        parts = [f"longest pause {printed.duration(max(one.longest_gap_ns for one in every))}"]
+        if shares:
+            parts.insert(0, f"{printed.percent(Fraction(min(shares), 1_000_000))} of its core")
+        for what, times in (
+            ("began {} late at most", [one.began_late_ns for one in every]),
+            ("its clock known to {}", [one.clock_bound_ns for one in every]),
+        ):
+            known = [ns for ns in times if ns is not None]
+            parts += [what.format(printed.duration(max(known)))] if known else []
+        unsent, dropped = sum(one.unsent for one in every), sum(one.rx_dropped for one in every)
+        parts += [f"{counted(unsent, 'frame')} not sent"] if unsent else []
+        parts += [f"{counted(dropped, 'frame')} dropped on receiving"] if dropped else []
+        sentences.append(f"host `{name}`: {', '.join(parts)}" if name else f"this host: {', '.join(parts)}")
+    if sentences:
+        yield Finding("hosts", Fraction(1_000_000 - least, 1_000_000), "; ".join(sentences))
+
+
 def _workers(results: Sequence[Outcome]) -> Iterator[Finding]:
     """How each of several workers did, its worst over the trials."""
+    results = [result for result in results if not result.hosts]
     count = max((len(result.health.workers) for result in results), default=0)
     if count < 2:
         return
@@ -415,7 +448,8 @@ def _queues(results: Sequence[Outcome]) -> Iterator[Finding]:
     """Whether the frames that came in on a port were mostly one worker's: the others could not help it."""
     found: list[Finding] = []
     for result in results:
-        for place, port in enumerate(result.ports):
+        # A worker of another host receives nothing here.
+        for place, port in enumerate(() if result.hosts else result.ports):
             came = [one.rx_frames[place] for one in result.health.workers if len(one.rx_frames) > place]
             total, even = sum(came), Fraction(sum(came), max(len(came), 1))
             if len(came) < 2 or total < ENOUGH_FRAMES or min(came) >= even / UNEVEN:
