@@ -61,19 +61,20 @@ def merge_results(
 ) -> dict[str, Any]:
     """The answer of one session to a trial, of those of all hosts. clocks: what bounds the offset of each."""
     trials = {host: answer["trial"] for host, answer in found.items()}
-    first = next(iter(trials.values()))
+    longest = max(trials.values(), key=_sending_ns)
     streams = [
         _stream(place, trials, owners[one["tx_port"]], owners[one["rx_port"]], trial["sample_ns"])
         for place, one in enumerate(trial["streams"])
     ]
     invalid = [*_invalid(trials), *_late(trials), *_too_many(streams)]
     merged = {
-        **first,
+        # Phases of the host that took longest.
+        **longest,
         "streams": streams,
         "ports": [trials[owner]["ports"][number] for number, owner in enumerate(owners)],
         "health": _health([one["health"] for one in trials.values()]),
         "invalid": invalid,
-        "hosts": [_host(host, one, clocks.get(host)) for host, one in trials.items()],
+        "hosts": [_host(host, one, clocks.get(host), owners, trial) for host, one in trials.items()],
         "said": [
             {**one, "message": list_messages(trial, owners, host)[one["message"]]}
             for host, each in trials.items()
@@ -210,12 +211,22 @@ def _catch_up(every: Sequence[Mapping[str, int]]) -> dict[str, int] | None:
     return {**sums, **most}
 
 
-def _host(host: str, trial: Mapping[str, Any], clock: Offset | None) -> dict[str, Any]:
+def _sending_ns(trial: Mapping[str, Any]) -> int:
+    """How long a host sent, what it made up for included."""
+    around = ("resolve", "settle", "drain")
+    return sum(one["duration_ns"] for one in trial["phases"] if one["name"] not in around)
+
+
+def _host(
+    host: str, found: Mapping[str, Any], clock: Offset | None, owners: Sequence[str], trial: Mapping[str, Any]
+) -> dict[str, Any]:
     """How one host did. clock: how well its clock is known."""
-    health = trial["health"]
+    health = found["health"]
     return {
         "name": host,
-        "began_late_ns": trial.get("began_late_ns"),
+        "began_late_ns": found.get("began_late_ns"),
+        "sent_ns": _sending_ns(found),
+        "streams": [one["name"] for one in trial["streams"] if owners[one["tx_port"]] == host],
         "clock_bound_ns": None if clock is None else clock.bound_ps // 1000,
         **{
             name: health[name]

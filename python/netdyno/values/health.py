@@ -89,6 +89,10 @@ class HostHealth:
     unsent: int
     rx_dropped: int
     tx_dropped: int
+    sent_ns: int
+    """How long it sent."""
+    streams: tuple[str, ...]
+    """Those that it sends."""
 
 
 @dataclass(frozen=True)

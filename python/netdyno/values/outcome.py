@@ -670,6 +670,15 @@ class Outcome:
         if len(self.series) > MOST_SERIES:
             raise ValueError(f"{len(self.series)} series, more than {MOST_SERIES}")
 
+    def sender_of(self, stream: str) -> HostHealth | None:
+        """The generator host that sends a stream; None: there is one host."""
+        return next((one for one in self.hosts if stream in one.streams), None)
+
+    @property
+    def paused_host(self) -> str:
+        """The generator host that had the longest pause; empty: this one, or there is one host."""
+        return max(self.hosts, key=lambda one: one.longest_gap_ns).name if self.hosts else ""
+
     def dated(self, started: datetime) -> Outcome:
         """The same, begun then; unless it was in virtual time, which has no such clock."""
         return self if self.health.catch_up is None else replace(self, started=started)

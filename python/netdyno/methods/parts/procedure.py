@@ -326,11 +326,13 @@ def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, U
             Fraction(stream.intended, 10_000), Fraction(stream.intended * 10_000, traffic_ns), Fraction(1)
         )
         if missing > allowed:
-            yield stream.name, Unsent(stream.name, missing, stream.intended)
+            host = result.sender_of(stream.name)
+            yield stream.name, Unsent(stream.name, missing, stream.intended, host.name if host else "")
     if planned_ns is None:
         return
-    took_ns = sending_ns(result)
     for stream in result.streams:
+        host = result.sender_of(stream.name)
+        took_ns = host.sent_ns if host else sending_ns(result)
         # How long this many frames may take.
         due = min(stream.offered + 1, stream.intended)
         ns = Fraction(planned_ns * due, max(stream.intended, 1))
@@ -339,7 +341,8 @@ def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, U
         if stream.intended and took_ns - ns > allowed:
             unsent = stream.intended - stream.offered
             over_ns = took_ns - planned_ns
-            yield stream.name, SentLonger(stream.name, planned_ns, over_ns, unsent, stream.intended)
+            named = host.name if host else ""
+            yield stream.name, SentLonger(stream.name, planned_ns, over_ns, unsent, stream.intended, named)
 
 
 def find_behind(result: Outcome, planned_ns: int | None) -> Fraction:
@@ -363,7 +366,7 @@ def find_long_pause(trial: Trial, result: Outcome) -> Reason | None:
     """
     if trial.stands or not trial.constant or result.health.longest_gap_ns <= AWAY_NS:
         return None
-    return Preempted(result.health.longest_gap_ns)
+    return Preempted(result.health.longest_gap_ns, result.paused_host)
 
 
 def find_spoiling_pause(trial: Trial, result: Outcome) -> Reason | None:
@@ -376,7 +379,7 @@ def find_spoiling_pause(trial: Trial, result: Outcome) -> Reason | None:
     if trial.stands or not trial.constant or not pause_ns:
         return None
     if pause_ns > PAUSE_NS:
-        return Preempted(pause_ns)
+        return Preempted(pause_ns, result.paused_host)
     short = find_own_shortfall(result, trial.duration_ns)
     if short is None or result.health.latest_departure_ns > BACKLOG * pause_ns:
         return None

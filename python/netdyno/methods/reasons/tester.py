@@ -13,13 +13,17 @@ class Unsent(Reason, code="unsent"):
     stream: str
     unsent: int
     intended: int
+    host: str = ""
+    """The generator host that sends it, of several."""
 
     @property
     def part(self) -> Fraction:
         """The share of the load that was not offered."""
         return Fraction(self.unsent, max(self.intended, 1))
 
-    says = "the tester left {unsent} of {intended:frame} of `{stream}` unsent ({part:%})"
+    says = (
+        "{host:?host `{host}`: }the tester left {unsent} of {intended:frame} of `{stream}` unsent ({part:%})"
+    )
 
 
 class SentLonger(Reason, code="sent-longer"):
@@ -30,21 +34,24 @@ class SentLonger(Reason, code="sent-longer"):
     over_ns: int
     unsent: int
     intended: int
+    host: str = ""
 
     @property
     def part(self) -> Fraction:
         """The share of the load that was not offered in the planned time."""
         return Fraction(self.over_ns, max(self.planned_ns, 1)) + Fraction(self.unsent, max(self.intended, 1))
 
-    says = """the tester could not send `{stream}` faster ({over_ns} behind schedule after
-        {planned_ns}{unsent:?, {unsent} of {intended:frame} unsent})"""
+    says = """{host:?host `{host}`: }the tester could not send `{stream}` faster ({over_ns} behind schedule
+        after {planned_ns}{unsent:?, {unsent} of {intended:frame} unsent})"""
 
 
 class Preempted(Reason, code="preempted"):
     """The tester was preempted while it sent."""
 
     pause_ns: int
-    says = "tester preempted for {pause_ns}"
+    host: str = ""
+    """The generator host that was, of several."""
+    says = "{host:?host `{host}`: }tester preempted for {pause_ns}"
 
 
 class ShortAfterPause(Reason, code="short-after-pause"):
