@@ -72,7 +72,7 @@ def spec(loads: tuple[int, int]) -> dict[str, Any]:
     ]  # fmt: skip
     ports = [{"mac": f"02:00:00:00:00:0{port}", "line_bps": 10**9} for port in range(2)]
     waits = {"settle_ns": 10**8, "drain_ns": 10**9, "sample_ns": 10**8, "resolve_ns": 10**9}
-    observe = {"by_flow": True, "order": True}
+    observe = {"by_flow": True, "order": True, "gaps": 10}
     return {
         "seed": 3,
         "streams": streams,
@@ -139,6 +139,7 @@ def test_results_of_two_hosts_merged_are_those_of_one() -> None:
         assert {name: one[name] for name in exact} == {name: other[name] for name in exact}
         assert one["by_flow"]["sent"] == other["by_flow"]["sent"]
         assert one["by_flow"]["received"] == other["by_flow"]["received"]
+        assert one["gaps"] == other["gaps"]
         assert sum(other["tx"]) == sum(other["arrived"]) == one["offered"]
         assert other["latency"] is None
     for one, other in zip(whole["ports"], merged["ports"], strict=True):
@@ -146,6 +147,23 @@ def test_results_of_two_hosts_merged_are_those_of_one() -> None:
         assert {name: one[name] for name in counts} == {name: other[name] for name in counts}
     assert {one["name"] for one in merged["hosts"]} == {first, second}
     assert set(whole) | {"hosts"} == set(merged)
+
+
+@pytest.mark.usefixtures("cable")
+def test_instant_that_is_over_makes_a_trial_invalid() -> None:
+    ports = [{"name": name, "backend": {"kind": "af_packet", "interface": name}} for name in ("west", "east")]
+    session = _engine.Session(json.dumps({"clock": "real", "ports": ports}))
+    session.start(json.dumps({**spec((10**6, 10**6)), "waits": True}))
+    assert not session.wait(1.0)
+    assert json.loads(session.snapshot())["phase"] == "settle"
+    session.begin(json.dumps({"at_ps": session.clock_ps() - 10**9}))
+    assert session.wait(10)
+    found = json.loads(session.result())["trial"]
+    session.close()
+    (reason,) = found["invalid"]
+    assert reason["code"] == "begin-missed"
+    assert reason["fields"]["late_us"] >= 1000
+    assert [one["offered"] for one in found["streams"]] == [0, 0]
 
 
 @pytest.fixture(scope="module")

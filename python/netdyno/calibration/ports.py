@@ -76,6 +76,8 @@ def of_plan(plan: Plan) -> tuple[Source, ...] | str:
         if kind.in_real_time() is kind:
             where = "as a program on the tester's own cores"
         return f"`{kind.name}` runs {where}: there is nothing to calibrate"
+    if plan.lab.hosts is not None:
+        return "ports on several hosts cannot be calibrated yet: no verdict names the device as the limit"
     return tuple(
         Source(
             kind.name if len(names) == len(plan.lab.links) else f"{', '.join(names)} of {kind.name}",

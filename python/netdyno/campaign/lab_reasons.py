@@ -20,8 +20,12 @@ class PortsNotCalibrated(Reason, code="ports-not-calibrated"):
 
     command: str
     cables: tuple[tuple[str, ...], ...] = ()
+    is_spread: bool = False
+    """Its ports are on several hosts, which no calibration is for."""
 
     def __str__(self) -> str:
+        if self.is_spread:
+            return "Ports on several hosts cannot be calibrated yet, so no limit of the device is named."
         return (
             "Not calibrated for these ports and frames, so no limit of the device is named."
             f" {_first(self.cables)} `{self.command} --quick` (about 20 s)."

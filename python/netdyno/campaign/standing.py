@@ -31,6 +31,8 @@ def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven
     """
     if wiring.clock == "virtual" or METHODS[job.plan.method].load_class is not FRAMES:
         return None, ()
+    if "hosts" in wiring.session:
+        return None, (PortsNotCalibrated("", is_spread=True),)
     proven = proven_for(job, wiring, now)
     if proven is None:
         return None, (PortsNotCalibrated(_command(job), _find_cables(job, wiring)),)

@@ -13,8 +13,9 @@ from netdyno.errors import NetdynoError, names
 from netdyno.hosts.clocks import Offset, measure_offset
 
 CONNECT_S = 10.0
-ANSWER_S = 10.0
-"""The longest that a host may take to answer."""
+ANSWER_S = 45.0
+"""The longest that a host may take to answer. The management network may be away for 20 s: TCP tries again
+up to 25 s later. A worker that ends, or a host that says so, is known at once."""
 RULES = {"distributed.scheduler.allowed-failures": 0, "distributed.scheduler.work-stealing": False}
 """Of the scheduler. By default a task that is pinned to a lost worker waits for ever."""
 WORKER_RULES = {

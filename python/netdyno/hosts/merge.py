@@ -107,6 +107,7 @@ def _stream(
     lost = sent["offered"] - merged["received"] - came["corrupted"]
     if came["by_flow"] is not None and sent["by_flow"] is not None:
         merged["by_flow"] = {**came["by_flow"], "sent": sent["by_flow"]["sent"]}
+    gaps = _gaps(came["gaps"], lost + came["corrupted"])
     behind = (
         number
         for number, (tx_, arrived) in enumerate(zip(sent["tx"], came["arrived"], strict=False))
@@ -117,11 +118,26 @@ def _stream(
         **merged,
         "elsewhere": elsewhere,
         "lost": lost,
-        "first_loss_ns": None if first is None else first * sample_ns,
+        "gaps": gaps,
+        "first_loss_ns": None if first is None else _first_ns(gaps, first * sample_ns),
         # Two clocks: what lies between them is known to some hundred microseconds, and latency is less.
         "latency": None,
         "intervals": [],
     }
+
+
+def _gaps(found: Mapping[str, Any] | None, missing: int) -> Mapping[str, Any] | None:
+    """When frames were lost, if all that are missing are among them: the receiving host takes what it was to
+    be sent for sent."""
+    if found is None:
+        return None
+    frames = sum(one["frames"] for one in found["gaps"]) + found["further_frames"]
+    return found if frames == missing else None
+
+
+def _first_ns(gaps: Mapping[str, Any] | None, sample_ns: int) -> int:
+    """When the first frame that is missing was due; without dates the begin of its sample."""
+    return int(gaps["gaps"][0]["first_ns"]) if gaps and gaps["gaps"] else sample_ns
 
 
 def _invalid(trials: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ AHEAD_PS = 2_000_000_000_000
 SETTLED_PS = 200_000_000_000
 """And so long after all have settled."""
 LOOK_S = 0.1
-GRACE_S = 30.0
+GRACE_S = 60.0
 """The longest that a host may take beyond the time of its trial."""
 BEFORE = ("", "resolve")
 

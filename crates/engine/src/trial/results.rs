@@ -189,11 +189,7 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
     };
     let received = arrivals.received - copies;
     let lost = lane.offered as i64 - received as i64 - arrivals.corrupted as i64;
-    let gaps = if arrivals.is_bare || lane.is_remote {
-        None
-    } else {
-        gaps(arrivals, lane)
-    };
+    let gaps = if arrivals.is_bare { None } else { gaps(arrivals, lane) };
     let intended = intended.max(lane.offered);
     StreamResult {
         name: trial.spec.streams[index].name.clone(),
@@ -266,8 +262,10 @@ fn refused(trial: &Trial, index: usize, lane: &Lane, intended: u64) -> u64 {
 /// When frames of a stream that did not arrive intact were due to depart, if that was asked.
 fn gaps(arrivals: &Arrivals, lane: &Lane) -> Option<Gaps> {
     let flows = u64::from(lane.template.flows());
-    let (low, high) = lane.sent_between();
-    let is_sent = |number: u64| number / flows < lane.sent((number % flows) as u32);
+    // Of what another host sends only the schedule is known: who joins the results drops this where that was not met.
+    let whole = lane.is_remote.then(|| lane.schedule().frames());
+    let (low, high) = whole.map_or_else(|| lane.sent_between(), |frames| (frames, frames));
+    let is_sent = |number: u64| whole.map_or_else(|| number / flows < lane.sent((number % flows) as u32), |frames| number < frames);
     let losses = arrivals.observer.as_ref()?.losses(low, high, is_sent)?;
     let departure_ns = |number| lane.schedule().departure_ps(number).map_or(0, |ps| ps / 1000);
     let gap = |gap: &crate::observe::Gap| Gap {

@@ -25,7 +25,7 @@ from netdyno.reports.model.view import CaseView, RunView, TrialView, counts
 from netdyno.stats import delay_variation, response_time
 from netdyno.stats.histogram import percentiles
 from netdyno.values.finding import Column, Figure, Table, Value
-from netdyno.values.health import CatchUp, Health, PeerHealth, WorkerHealth
+from netdyno.values.health import CatchUp, Health, HostHealth, PeerHealth, WorkerHealth
 from netdyno.values.load import FRAMES, Segment
 from netdyno.values.outcome import (
     Gap,
@@ -462,8 +462,8 @@ FULL: Mapping[type, Keys] = {
     Figure: keys("x ys reference~ x_range y_range log_x~ by"),
     TrialView: keys(
         """trial=number attempt name state seed asked=segments phases=result.phases streams
-        ports=result.ports connections=result.carried~ health~ invalid=result.invalid~ devices=result.devices~
-        happened=result.happened~
+        ports=result.ports connections=result.carried~ health~ hosts=result.hosts~
+        invalid=result.invalid~ devices=result.devices~ happened=result.happened~
         carrier_losses=result.carrier_losses~ interfaces=result.interfaces~ series=result.series~""",
         streams=lambda trial: [_Counted(trial.result, stream) for stream in trial.result.streams],
         health=_health,
@@ -511,6 +511,10 @@ FULL: Mapping[type, Keys] = {
     CatchUp: keys(
         """up_to_percent_of_the_rate=percent pauses longest_pause_ns=longest_ns frames
         most_frames_after_one_pause=longest_run most_frames_in_one_round=most_in_round"""
+    ),
+    HostHealth: keys(
+        """host=name began_late_ns clock_bound_ns core_share_ppm longest_gap_ns unsent_frames=unsent
+        rx_dropped_frames=rx_dropped tx_dropped_frames=tx_dropped~ sent_ns streams"""
     ),
     **{kind: keys(" ".join(one.name for one in fields(kind))) for kind in (PeerHealth, WorkerHealth)},
     InterfaceResult: keys(
