@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from netdyno import _engine
 from netdyno.hosts.clocks import Offset, measure_offset
-from netdyno.hosts.door import HostError, is_loopback, refuse_unencrypted
+from netdyno.hosts.door import HostError, find_unfit, is_loopback, refuse_unencrypted
 from netdyno.hosts.merge import merge_results, merge_snapshots
 from netdyno.hosts.split import HERE, find_unsplittable, list_messages, split_session, split_trial
 
@@ -218,3 +218,20 @@ def test_scheduler_off_loopback_without_tls_is_refused() -> None:
     with pytest.raises(HostError) as refused:
         refuse_unencrypted("tcp://192.0.2.1:8786")
     assert refused.value.code == "host-not-encrypted"
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({}, None),
+        ({"netdyno": "0.0.9"}, "host-version"),
+        ({"has_nanny": True}, "host-settings"),
+        ({"nthreads": 2}, "host-settings"),
+        ({"profiles": True}, "host-settings"),
+        ({"moves_memory": True}, "host-settings"),
+    ],
+)
+def test_worker_of_another_version_or_setting_is_refused(changed: dict[str, Any], code: str | None) -> None:
+    found = {"netdyno": "0.1.0", "has_nanny": False, "nthreads": 1, "profiles": False, "moves_memory": False}
+    unfit = find_unfit("gen1", {**found, **changed}, "0.1.0")
+    assert (unfit and unfit.code) == code

@@ -20,6 +20,7 @@ from netdyno.devices.linux import device as dut
 from netdyno.devices.linux import links, namespaces
 from netdyno.hosts.clocks import measure_offset
 from netdyno.hosts.merge import merge_results
+from netdyno.hosts.resident import Resident
 from netdyno.hosts.split import find_owners, split_session, split_trial
 from netdyno.store import open_run
 from netdyno.values.records import StoredTrial
@@ -71,7 +72,8 @@ def spec(loads: tuple[int, int]) -> dict[str, Any]:
         for tx, load in enumerate(loads)
     ]  # fmt: skip
     ports = [{"mac": f"02:00:00:00:00:0{port}", "line_bps": 10**9} for port in range(2)]
-    waits = {"settle_ns": 10**8, "drain_ns": 10**9, "sample_ns": 10**8, "resolve_ns": 10**9}
+    # On a busy machine all is sent some time.
+    waits = {"settle_ns": 10**8, "drain_ns": 10**9, "sample_ns": 10**8, "overtime_ns": 2 * 10**9}
     observe = {"by_flow": True, "order": True, "gaps": 10}
     return {
         "seed": 3,
@@ -164,6 +166,19 @@ def test_instant_that_is_over_makes_a_trial_invalid() -> None:
     assert reason["code"] == "begin-missed"
     assert reason["fields"]["late_us"] >= 1000
     assert [one["offered"] for one in found["streams"]] == [0, 0]
+
+
+@pytest.mark.usefixtures("cable")
+def test_interface_of_another_load_test_is_refused() -> None:
+    ports = [{"name": name, "backend": {"kind": "af_packet", "interface": name}} for name in ("west", "east")]
+    session = json.dumps({"clock": "real", "ports": ports})
+    first, second = Resident(), Resident()
+    assert "value" in first.open(session)
+    assert second.open(session)["error"][2] == "interface-in-use"
+    # Dask lets go of what a client had that is gone.
+    del first
+    assert "value" in second.open(session)
+    second.close()
 
 
 @pytest.fixture(scope="module")

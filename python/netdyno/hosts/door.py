@@ -61,6 +61,24 @@ def refuse_unencrypted(scheduler: str) -> None:
         )
 
 
+def find_unfit(host: str, found: Mapping[str, Any], ours: str) -> HostError | None:
+    """Why a host cannot be used, by what `describe_host` found there; None: it can. ours: our version."""
+    if found["netdyno"] != ours:
+        return HostError(
+            f"host `{host}` has netdyno {found['netdyno']}, and this one has {ours}",
+            "install the same version on all hosts",
+            code="host-version",
+        )
+    wrong = [setting for name, (value, setting) in WORKER_RULES.items() if found[name] != value]
+    if wrong:
+        return HostError(
+            f"the worker of host `{host}` has other settings than it needs: {', '.join(wrong)}",
+            "`netdyno worker` sets them",
+            code="host-settings",
+        )
+    return None
+
+
 class Door:
     """A scheduler and its workers. Calls have deadlines of their own."""
 
@@ -116,22 +134,9 @@ class Door:
     def _check(self, host: str) -> None:
         from netdyno.hosts.resident import describe_host
 
-        found = self.call(host, describe_host)
-        ours = {"netdyno": version("netdyno")}
-        for name, value in ours.items():
-            if found[name] != value:
-                raise HostError(
-                    f"host `{host}` has {name} {found[name]}, and this one has {value}",
-                    "install the same version on all hosts",
-                    code="host-version",
-                )
-        wrong = [setting for name, (value, setting) in WORKER_RULES.items() if found[name] != value]
-        if wrong:
-            raise HostError(
-                f"the worker of host `{host}` has other settings than it needs: {', '.join(wrong)}",
-                "`netdyno worker` sets them",
-                code="host-settings",
-            )
+        unfit = find_unfit(host, self.call(host, describe_host), version("netdyno"))
+        if unfit is not None:
+            raise unfit
 
     def call(self, host: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function answers on a host. Raises HostError if the host does not answer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import sys
@@ -33,18 +34,31 @@ def describe_host() -> dict[str, Any]:
     }
 
 
+_TAKEN: set[str] = set()
+"""Interfaces that sessions of this process have: two load tests on one would count each other's frames."""
+
+
 class Resident:
     """A session of the engine, for who is on another host. Closed when it is no longer referred to."""
 
     def __init__(self) -> None:
         self._session: _engine.Session | None = None
+        self._interfaces: frozenset[str] = frozenset()
 
     def open(self, session: str) -> dict[str, Any]:
         """Opens the ports of a SessionSpec; what each turned out to be."""
         sys.audit("netdyno.real_time")
 
+        backends = (port["backend"] for port in json.loads(session)["ports"])
+        wanted = frozenset(one["interface"] for one in backends if "interface" in one)
+        for interface in sorted(wanted & _TAKEN):
+            hint = "wait for its end, or give one of the plans another interface"
+            return {"error": [f"another load test has the interface `{interface}`", hint, "interface-in-use"]}
+
         def opened() -> str:
             self._session = _engine.Session(session)
+            self._interfaces = wanted
+            _TAKEN.update(wanted)
             return self._session.ports()
 
         return _answer(opened)
@@ -72,7 +86,13 @@ class Resident:
         session, self._session = self._session, None
         if session is not None:
             session.close()
+        _TAKEN.difference_update(self._interfaces)
+        self._interfaces = frozenset()
         return os.getpid()
+
+    def __del__(self) -> None:
+        """Who opened it is gone."""
+        self.close()
 
 
 def _answer(ask: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from netdyno.plan.source import read_text
 if TYPE_CHECKING:
     from netdyno.plan import Plan
 
-OF_THE_TESTER = ("workers", "cores")
+OF_THE_TESTER = ("workers", "cores", "host")
 OF_A_LINK = ("interface", "backend", "socket", "role", "id", "workers", "card")
 NOT_THERE = ("snmp", "api")
 """Ways to read a device that a stand-in has not."""
@@ -49,6 +49,16 @@ def rehearsed(
         for key in NOT_THERE if name == device else OF_THE_TESTER:
             if node.pop(key, None) is not None and name == device:
                 left_out.append(key)
+    # One tester in place of one on each host.
+    plan["lab"].pop("hosts", None)
+    testers = [name for name in nodes if name != device]
+    for link in plan["lab"]["links"]:
+        ends = link["endpoints"]
+        for place, end in enumerate(ends):
+            node, _, port = end.partition(":")
+            ends[place] = f"{testers[0]}:{port}" if node in testers[1:] else end
+    for name in testers[1:]:
+        del nodes[name]
     speakers = [] if has_routing else [link.pop("routing", None) for link in plan["lab"]["links"]]
     if any(one is not None for one in speakers):
         left_out.append("routing")

@@ -306,7 +306,10 @@ impl Trial {
     fn drain(&mut self, stopped: u64, from: u64) {
         self.times.stopped = stopped;
         self.times.drain = from;
-        let until_ps = from + self.spec.drain_ns * 1000;
+        // Of other hosts it is not known when their last frame left.
+        let is_spread = self.spec.ports.iter().any(|port| port.remote);
+        let overtime_ps = if is_spread { self.overtime_ps() } else { 0 };
+        let until_ps = from + overtime_ps + self.spec.drain_ns * 1000;
         self.coordination.drain(until_ps);
         self.stage = Stage::Drain { until_ps };
     }
