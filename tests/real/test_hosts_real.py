@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from hosts_lab import HostsLab, hosts_lab, run
 from netdyno import _engine
+from netdyno.campaign.reasons import REASONS
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux import links, namespaces
 from netdyno.hosts.clocks import measure_offset
@@ -23,6 +25,7 @@ from netdyno.hosts.merge import merge_results
 from netdyno.hosts.resident import Resident
 from netdyno.hosts.split import find_owners, split_session, split_trial
 from netdyno.store import open_run
+from netdyno.values.engine_reason import EngineReason
 from netdyno.values.records import StoredTrial
 
 pytestmark = [
@@ -191,7 +194,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostsLab]:
 
 def trials_of(folder: Path) -> list[StoredTrial]:
     (one,) = folder.glob("*/")
-    with open_run(one) as stored:
+    with open_run(one, REASONS) as stored:
         return list(stored.trials(0))
 
 
@@ -271,6 +274,37 @@ def test_worker_that_ends_in_a_trial_fails_the_case_by_name(lab: HostsLab, tmp_p
     registered = lab.log.read_text().count("Registered to:")
     lab.start_worker("gen2")
     lab.await_workers(registered + 1)
+
+
+STOPPING = """
+import os, signal, sys, threading
+from netdyno.hosts.spread import SpreadSession
+look, worker = SpreadSession._look, int(sys.argv.pop(1))
+def stop_once(self, spec):
+    # All hosts have just been given the instant, which is two seconds ahead.
+    SpreadSession._look = look
+    os.kill(worker, signal.SIGSTOP)
+    threading.Timer(5, os.kill, (worker, signal.SIGCONT)).start()
+    return look(self, spec)
+SpreadSession._look = stop_once
+from netdyno.cli import main
+main()
+"""
+"""A run during whose first trial a worker stands still from before the begin of traffic, for 5 s."""
+
+
+def test_host_that_begins_late_is_named_and_the_trial_retried(lab: HostsLab, tmp_path: Path) -> None:
+    plan = tmp_path / "two.yaml"
+    plan.write_text(PLAN.format(load="1kpps", duration="1s"))
+    words = ("-c", STOPPING, lab.workers["gen2"].pid, "run", plan, "--out", tmp_path / "runs")
+    subprocess.run(
+        lab.within(lab.control, sys.executable, *words), env=lab.environment, capture_output=True, timeout=120
+    )
+    first, second, *_ = trials_of(tmp_path / "runs")
+    assert (first.state, first.number, second.number, second.attempt) == ("invalid", 0, 0, 1)
+    missed = [one for one in first.result.invalid if isinstance(one, EngineReason)]
+    assert [(one.kind, one.about["host"]) for one in missed] == [("begin-missed", "gen2")]
+    assert missed[0].about["late_us"] > 1_000_000
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
