@@ -99,14 +99,16 @@ def cable() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("cable")
-def test_results_of_two_hosts_merged_are_those_of_one() -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_of_two_hosts_merged_are_those_of_one(workers: int) -> None:
     backends = [
         {"name": name, "backend": {"kind": "af_packet", "interface": name}} for name in ("west", "east")
     ]
     ports = [{**port, "host": f"gen{number}"} for number, port in enumerate(backends)]
-    session = {"clock": "real", "ports": ports, "hosts": {"scheduler": "", "threads": {}}}
+    session: dict[str, Any] = {"clock": "real", "ports": ports, "hosts": {"scheduler": ""}}
+    session["hosts"]["threads"] = {f"gen{number}": {"workers": workers} for number in range(2)}
     trial = spec((4_000_000, 9_000_000))
-    alone = _engine.Session(json.dumps({"clock": "real", "ports": backends}))
+    alone = _engine.Session(json.dumps({"clock": "real", "ports": backends, "workers": workers}))
     alone.start(json.dumps(trial))
     alone.wait(60)
     whole = json.loads(alone.result())["trial"]

@@ -76,6 +76,7 @@ class SpreadSession:
         self._done = threading.Event()
         self._cancelled = threading.Event()
         self._snapshot: dict[str, Any] = {}
+        self._looked_ns = 0
         self._answer: dict[str, Any] | None = None
         self._failed: Exception | None = None
         try:
@@ -117,12 +118,14 @@ class SpreadSession:
             "total_ns": 0,
             "ports": [{"name": name, **silent} for name in names],
         }
+        self._looked_ns = time.monotonic_ns()
         self._thread = threading.Thread(target=self._run, args=(spec,), name="netdyno-hosts", daemon=True)
         self._thread.start()
 
     def snapshot(self) -> str:
-        """How the trial stood when it was looked at last, a tenth of a second ago."""
-        return json.dumps(self._snapshot)
+        """How the trial stands: as it was looked at last, a tenth of a second ago, and the time since."""
+        since_ns = 0 if self._done.is_set() else time.monotonic_ns() - self._looked_ns
+        return json.dumps({**self._snapshot, "elapsed_ns": self._snapshot["elapsed_ns"] + since_ns})
 
     def wait(self, timeout_s: float) -> bool:
         """Waits for the end of the trial; whether it has ended."""
@@ -213,10 +216,12 @@ class SpreadSession:
 
     def _look(self, spec: Mapping[str, Any]) -> bool:
         """Notes how the trial stands; whether it has ended on all hosts."""
+        looked_ns = time.monotonic_ns()
         asked = {host: part.look() for host, part in self._parts.items()}
         found = {host: look() for host, look in asked.items()}
         snapshots = {host: json.loads(snapshot) for host, (snapshot, _) in found.items()}
-        self._snapshot = merge_snapshots(snapshots, self._owners, spec["streams"])
+        merged = merge_snapshots(snapshots, self._owners, spec["streams"])
+        self._snapshot, self._looked_ns = merged, looked_ns
         return all(is_done for _, is_done in found.values())
 
     def _ask_all(self, method: str, arguments: Mapping[str, tuple[Any, ...]] | None = None) -> dict[str, Any]:

@@ -32,6 +32,17 @@ pub struct Answer {
     pub mac: Mac,
 }
 
+/// What every worker is to know when traffic is about to begin.
+#[derive(Debug)]
+pub struct Call {
+    /// The next hops.
+    pub hops: Vec<Answer>,
+    /// How the device maps flows.
+    pub mappings: Mappings,
+    /// What is added to the departures that probes hold, per stream.
+    pub shifts_ps: Vec<i64>,
+}
+
 /// What a follower says of itself. On cache lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
@@ -55,7 +66,7 @@ pub struct Coordination {
     is_halted: AtomicBool,
     is_over: AtomicBool,
     /// Known when the lead calls.
-    call: OnceLock<(Vec<Answer>, Mappings)>,
+    call: OnceLock<Call>,
     /// Next hops that moved to another address since, each once, where it went last and by which move; and how many moves
     /// there were.
     moves: Mutex<Vec<(usize, Answer)>>,
@@ -96,15 +107,14 @@ impl Coordination {
         }
     }
 
-    /// Traffic is about to begin, and these are the next hops and how the device maps flows: each follower is to say that it is
-    /// [ready](Self::is_ready).
-    pub fn call(&self, hops: Vec<Answer>, mappings: Mappings) {
+    /// Traffic is about to begin: each follower is to say that it is [ready](Self::is_ready).
+    pub fn call(&self, call: Call) {
         // There is one lead, which calls once.
-        let _ = self.call.set((hops, mappings));
+        let _ = self.call.set(call);
     }
 
-    /// The next hops and how the device maps flows, once the lead has called.
-    pub fn called(&self) -> Option<&(Vec<Answer>, Mappings)> {
+    /// What to know of it, once the lead has called.
+    pub fn called(&self) -> Option<&Call> {
         self.call.get()
     }
 

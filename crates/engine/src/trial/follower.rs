@@ -75,13 +75,14 @@ impl Follower {
 
     /// Gets ready if the lead has called.
     fn heed_call(&mut self) {
-        let Some((hops, mappings)) = self.coordination.called() else {
+        let Some(call) = self.coordination.called() else {
             return;
         };
-        for hop in hops {
+        for hop in &call.hops {
             self.worker.senders[hop.port].set_destination(hop.lane, hop.mac);
         }
-        mappings.apply_to(&mut self.worker);
+        call.mappings.apply_to(&mut self.worker);
+        self.worker.set_shifts(&call.shifts_ps);
         self.worker.note_counters();
         self.coordination.is_ready(self.number);
         self.stage = Stage::Ready;

@@ -2,7 +2,7 @@
 
 use super::Trial;
 use super::compile::learning_frames;
-use super::coordination::Answer;
+use super::coordination::{Answer, Call};
 use super::opening::{ROUNDS_PS, WAIT_PS};
 use super::stage::{ANSWER_PS, Hop, Stage, ahead_ps, samples};
 use crate::reason::Invalid;
@@ -85,7 +85,12 @@ impl Trial {
                     if self.is_alone {
                         self.begin(if self.exact { until_ps } else { now + self.ahead_ps() });
                     } else {
-                        self.coordination.call(self.answers(), self.openings.mappings());
+                        let begin = self.progress.begin_at().filter(|_| self.spec.waits);
+                        self.coordination.call(Call {
+                            hops: self.answers(),
+                            mappings: self.openings.mappings(),
+                            shifts_ps: begin.map_or_else(Vec::new, |begin| begin.shifts_ps.clone()),
+                        });
                         self.stage = Stage::Muster { until_ps: now + MUSTER_PS };
                     }
                 }
