@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from netdyno import _engine
 from netdyno.hosts.clocks import Offset, measure_offset
-from netdyno.hosts.door import HostError, find_unfit, is_loopback, refuse_unencrypted
+from netdyno.hosts.door import Door, HostError, find_unfit, is_loopback, refuse_unencrypted
 from netdyno.hosts.merge import merge_results, merge_snapshots
 from netdyno.hosts.split import HERE, find_unsplittable, list_messages, split_session, split_trial
 
@@ -217,6 +217,14 @@ def test_scheduler_off_loopback_without_tls_is_refused() -> None:
     refuse_unencrypted("tls://192.0.2.1:8786")
     with pytest.raises(HostError) as refused:
         refuse_unencrypted("tcp://192.0.2.1:8786")
+    assert refused.value.code == "host-not-encrypted"
+
+
+def test_tls_without_a_certificate_is_named() -> None:
+    dask = pytest.importorskip("dask")
+    pytest.importorskip("distributed")
+    with dask.config.set({"distributed.comm.tls.ca-file": None}), pytest.raises(HostError) as refused:
+        Door("tls://192.0.2.1:8786")
     assert refused.value.code == "host-not-encrypted"
 
 

@@ -19,7 +19,7 @@ from netdyno.store.contents import compress, decompress
 from netdyno.store.read import KNOWN
 from netdyno.store.series import join, split
 from netdyno.values.finding import Column, Result, Table, Value
-from netdyno.values.health import CatchUp, Health, PeerHealth, WorkerHealth
+from netdyno.values.health import CatchUp, Health, HostHealth, PeerHealth, WorkerHealth
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Event, Happened, Segment
 from netdyno.values.outcome import (
@@ -171,6 +171,7 @@ OUTCOME = Outcome(
     carrier_losses=(CarrierLoss("a", -5, 2**40, "device", 3),),
     softirq_waited_ns=2**50,
     softirq_waits=(KernelWaits(-5, 2**40, 2**50),),
+    hosts=(HostHealth("gen1", 2**40, 2**41, 999_999, 2**42, 7, 8, 9, 2**43, ("west-east",)),),
     is_health_unknown=True,
 )
 NOTE = About("voice", said("why"))

@@ -71,9 +71,10 @@ def segment(case_line_fps: Fraction, name: str = "ramp") -> Segment:
 
 def test_every_field_is_the_engines_and_none_is_left_out() -> None:
     spec = specs(load(ARTICLE), segment(Fraction(1000)))["ipv4 / lacp / imix / bidir"]
-    assert set(spec) == rust_fields(SPEC, "TrialSpec")
+    # What dealing a trial to several hosts adds: `netdyno.hosts.split`.
+    assert set(spec) == rust_fields(SPEC, "TrialSpec") - {"waits"}
     for port in spec["ports"]:
-        assert set(port) == rust_fields(SPEC, "TesterPortSpec")
+        assert set(port) == rust_fields(SPEC, "TesterPortSpec") - {"remote"}
     for stream in spec["streams"]:
         assert set(stream) == rust_fields(SPEC, "StreamSpec")
         assert [set(size) for size in stream["sizes"]] == [rust_fields(SPEC, "SizeSpec")] * 3

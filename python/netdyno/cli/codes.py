@@ -32,8 +32,9 @@ def code_of(error: NetdynoError) -> int:
     """The exit code of an error that ends a command."""
     from netdyno.calibration import CalibrationError
     from netdyno.devices.wiring import LabError
+    from netdyno.hosts.door import HostError
     from netdyno.store import NoRoomError
     from netdyno.testers.tester import TesterError, TesterMissingError
 
-    not_measured = LabError | TesterError | TesterMissingError | NoRoomError | CalibrationError
+    not_measured = LabError | HostError | TesterError | TesterMissingError | NoRoomError | CalibrationError
     return NOT_MEASURED if isinstance(error, not_measured) else USAGE

@@ -85,6 +85,7 @@ class Door:
     def __init__(self, scheduler: str) -> None:
         refuse_unencrypted(scheduler)
         try:
+            import dask
             import distributed
         except ImportError as error:
             raise HostError(
@@ -93,16 +94,22 @@ class Door:
                 code="extra-missing",
             ) from error
 
+        if scheduler.startswith("tls://") and not dask.config.get("distributed.comm.tls.ca-file"):
+            raise HostError(
+                f"the scheduler {scheduler} has TLS, and this process has no certificate",
+                "set DASK_DISTRIBUTED__COMM__TLS__CA_FILE and its fellows, as docs/hosts.md shows",
+                code="host-not-encrypted",
+            )
         client: Any = distributed.Client
         self.scheduler = scheduler
         try:
             # Straight to the workers: an answer comes in half the time, and clocks are known twice as well.
             self._client = client(scheduler, timeout=CONNECT_S, direct_to_workers=True)
-            found = {name: self._client.run_on_scheduler(_config(), name) for name in RULES}
+            found = {name: self._client.run_on_scheduler(dask.config.get, name) for name in RULES}
         except (OSError, TimeoutError) as error:
             raise HostError(
                 f"Dask's scheduler {scheduler} does not answer: {error}",
-                "start it there, as docs/hosts.md shows; with TLS, set its files here, too",
+                f"start it there: `netdyno scheduler {scheduler}`",
                 code="host-unreachable",
             ) from error
         wrong = [f"{name}: {RULES[name]}" for name in RULES if found[name] != RULES[name]]
@@ -185,13 +192,6 @@ class Door:
             f" --name {host}` starts it again",
             code="host-lost",
         )
-
-
-def _config() -> Callable[..., Any]:
-    import dask
-
-    found: Callable[..., Any] = dask.config.get
-    return found
 
 
 class RemoteSession:

@@ -125,7 +125,7 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
             message = f"the lab has {'more than one' if found else 'no'} {noun}"
             source.report_key(("lab", "nodes"), message, hint, code="wrong-count")
             break
-    links = _links(source, raw.get("links"), known, testers, is_whole, base)
+    links = _links(source, raw.get("links"), known, testers if len(here) < 2 else {}, is_whole, base)
     hosts = _hosts(source, raw.get("hosts"), testers, each, [node for _, node in devices], links)
     trunk = None
     if devices:
