@@ -180,14 +180,16 @@ class Door:
 
         try:
             return wait(timeout=ANSWER_S)
-        except (OSError, TimeoutError, KilledWorker) as error:
+        except TimeoutError as error:
+            raise self.lost(host, f"it did not answer for {ANSWER_S:.0f} s") from error
+        except (OSError, KilledWorker) as error:
             raise self.lost(host) from error
 
-    def lost(self, host: str) -> HostError:
+    def lost(self, host: str, why: str = "its worker ended, or cannot be reached") -> HostError:
         """The error of a host that was there and is no longer."""
         self._known.pop(host, None)
         return HostError(
-            f"host `{host}` is lost: it did not answer within {ANSWER_S:.0f} s, or its worker ended",
+            f"host `{host}` is lost: {why}",
             f"look there at the worker's log and at the management network; `netdyno worker {self.scheduler}"
             f" --name {host}` starts it again",
             code="host-lost",
