@@ -140,21 +140,20 @@ impl Classes {
         self.can_bypass_when_empty && self.is_empty()
     }
 
-    /// A frame arrives; all that begins by then has been given the line. Whether there is room for it.
-    pub(crate) fn enter(&mut self, flight: Flight, frame: &[u8]) -> bool {
+    /// A frame arrives; all that begins by then has been given the line. The number of its class, if that has no room.
+    pub(crate) fn enter(&mut self, flight: Flight, frame: &[u8]) -> Result<(), usize> {
         let other = self.queues.len() - 1;
         let number = self.sort.class(frame).unwrap_or(other);
         let class = &mut self.queues[number];
-        let fits = class.waiting.len() < class.room;
-        if fits {
-            if class.waiting.len() == 0 {
-                self.turns.enter(number);
-            }
-            class.waiting.push(flight);
-        } else {
+        if class.waiting.len() >= class.room {
             class.drops += 1;
+            return Err(number);
         }
-        fits
+        if class.waiting.len() == 0 {
+            self.turns.enter(number);
+        }
+        class.waiting.push(flight);
+        Ok(())
     }
 
     /// When the next frame begins, on a line that is free from `free` on.

@@ -55,7 +55,7 @@ impl Device {
     }
 
     /// Sends a frame without tags by an interface, with its tags.
-    fn originate(&mut self, interface: usize, frame: &[u8], t: u64) {
+    pub(crate) fn originate(&mut self, interface: usize, frame: &[u8], t: u64) {
         self.core.count.originated += 1;
         let frame = self.pool.store(frame.into());
         self.send_untagged(interface, Flight { at: t, frame });
@@ -126,6 +126,7 @@ impl Device {
                 None => break,
             }
         }
+        self.say_hello(t);
         self.set_alarm();
     }
 
@@ -154,6 +155,7 @@ impl Device {
             .map(|flight| flight.at)
             .min();
         let kept = kept.map_or(u64::MAX, |at| at.saturating_sub(self.core.delay.fixed));
-        self.core.alarm = neighbours.min(held.unwrap_or(u64::MAX)).min(kept);
+        let hellos = self.core.adjacencies.as_ref().map_or(u64::MAX, |adjacencies| adjacencies.next());
+        self.core.alarm = neighbours.min(held.unwrap_or(u64::MAX)).min(kept).min(hellos);
     }
 }

@@ -15,6 +15,7 @@
 //! Where frames of different ports have nothing to do with each other at the switching point (a cross connect without a
 //! common server and faults), they need not be merged there: see `direct.rs`.
 
+use crate::adjacency::Adjacencies;
 use crate::agent::Agent;
 use crate::bridge::Bridge;
 use crate::egress::{Delay, Output};
@@ -66,6 +67,8 @@ pub(crate) struct Core {
     pub(crate) forwarder: Forwarder,
     /// Boxed: few devices have one.
     pub(crate) agent: Option<Box<Agent>>,
+    /// The same.
+    pub(crate) adjacencies: Option<Box<Adjacencies>>,
     pub(crate) delay: Delay,
     /// When the device has to act by itself: a neighbour to ask, a held frame to let go.
     pub(crate) alarm: u64,
@@ -134,6 +137,7 @@ impl Device {
             Forwarder::CrossConnect(_) | Forwarder::Bridge(_) => true,
         };
         asks_nobody
+            && self.core.adjacencies.is_none()
             && self
                 .outputs
                 .iter()

@@ -72,6 +72,10 @@ impl Device {
         self.core.limits.iter_mut().for_each(|limits| limits.clear());
         self.core.count.reset_drops += lost;
         self.core.agent.iter_mut().for_each(|agent| agent.restart(until));
+        self.core
+            .adjacencies
+            .iter_mut()
+            .for_each(|adjacencies| adjacencies.kill(None, t, until));
         self.set_alarm();
         if self.timeline.reset > 0 {
             self.timeline.off_until = until;
@@ -88,6 +92,10 @@ impl Device {
             return;
         }
         self.forget(Some(port));
+        self.core
+            .adjacencies
+            .iter_mut()
+            .for_each(|adjacencies| adjacencies.kill(Some(port), t, t));
         let output = &mut self.outputs[port];
         output.down_drops += output.cut(t, t, &mut self.pool);
         self.set_alarm();

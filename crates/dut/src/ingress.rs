@@ -1,5 +1,6 @@
 //! From the line to the switching point: the far-end switch of a LAG, the ingress server, the shared server.
 
+use crate::adjacency::{Notes, note};
 use crate::aggregation::Spread;
 use crate::both_ways::BothWays;
 use crate::by_member::ByMember;
@@ -10,6 +11,7 @@ use crate::pool::Pool;
 use crate::queue::Queue;
 use crate::recovery::{Fate, Memory};
 use crate::service::{Line, Server, wire_bytes};
+use crate::spec::LostAt;
 use netdyno_io::port::Burst;
 
 /// What a port takes in, and how it is spread over member inputs.
@@ -66,6 +68,8 @@ pub(crate) struct MemberInput {
     /// Of an input that holds frames back: how many wait at most, and what is known of the first.
     pub(crate) room: usize,
     pub(crate) head: Head,
+    /// Hellos that were lost here.
+    pub(crate) lost: Notes,
 }
 
 /// What an input that waits knows of the frame at its head.
@@ -220,9 +224,11 @@ impl MemberInput {
     #[inline]
     fn take(&mut self, burst: &Burst<'_>, mut arrived: Arrived<'_>, pool: &mut Pool) {
         self.rx_frames += arrived.count as u64;
+        let came = self.lost.as_ref().map(|_| arrived.left().to_vec());
         if let Some(police) = &mut self.police {
             self.policed += police_each(police, burst, &mut arrived);
         }
+        let policed = came.as_ref().map(|_| arrived.left().to_vec());
         let count = arrived.count;
         if let Some(processor) = &mut self.processor {
             self.drops += process_each(processor, self.server.as_mut(), burst, &mut arrived);
@@ -235,6 +241,10 @@ impl MemberInput {
             *server = copy;
             self.drops += (count - arrived.count) as u64;
         }
+        if let (Some(came), Some(policed)) = (came, policed) {
+            self.note_missing(burst, &came, &policed, LostAt::Policer);
+            self.note_missing(burst, &policed, arrived.left(), LostAt::Ingress);
+        }
         let entry = match &mut self.shared {
             Some(shared) => &mut shared.inbound,
             None => &mut self.ready,
@@ -243,6 +253,22 @@ impl MemberInput {
             at: arrival.at,
             frame: pool.take_in(burst, usize::from(arrival.index)),
         }));
+    }
+}
+
+impl MemberInput {
+    /// Notes the hellos that `before` has and `after` has not.
+    #[cold]
+    fn note_missing(&mut self, burst: &Burst<'_>, before: &[Arrival], after: &[Arrival], place: LostAt) {
+        let Some(lost) = self.lost.as_mut().filter(|_| after.len() < before.len()) else {
+            return;
+        };
+        let mut left = after.iter().map(|arrival| arrival.index).peekable();
+        for arrival in before {
+            if left.next_if_eq(&arrival.index).is_none() {
+                note(lost, self.port, arrival.at, burst.frame(usize::from(arrival.index)), place);
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Emulated devices and the closed-form truth about them.
 #![forbid(unsafe_code)]
 
+mod adjacency;
 mod agent;
 mod aggregation;
 mod both_ways;

@@ -1,5 +1,6 @@
 //! The line of one member of a port: which frames wait for it, and when each one begins to leave.
 
+use crate::adjacency::{Notes, note_on_line};
 use crate::classes::Classes;
 use crate::flight::{BURST, Flight};
 use crate::pauses::Pauses;
@@ -7,6 +8,7 @@ use crate::pool::Pool;
 use crate::queue::Queue;
 use crate::service::{Line, wire_bytes};
 use crate::shaping::{Fate, Shapers};
+use crate::spec::LostAt;
 use std::collections::VecDeque;
 
 /// One egress line.
@@ -35,6 +37,9 @@ pub(crate) struct Member {
     pub(crate) special: bool,
     pub(crate) tx_frames: u64,
     pub(crate) drops: u64,
+    /// Of which port, and the hellos that it lost.
+    pub(crate) port: usize,
+    pub(crate) lost: Notes,
 }
 
 /// A pause of a line.
@@ -62,6 +67,8 @@ impl Member {
             shapers: shapers.map(Box::new),
             tx_frames: 0,
             drops: 0,
+            port: 0,
+            lost: None,
         };
         (0..member.rows.len()).for_each(|row| member.await_row(row));
         member
@@ -117,16 +124,18 @@ impl Member {
     fn shape(&mut self, flight: Flight, pool: &mut Pool) {
         self.release(flight.at, pool);
         let Some(mut shapers) = self.shapers.take() else { return };
-        let number = shapers.number(pool.frame(flight.frame));
-        match number.map_or(Fate::Passes, |number| shapers.offer(number, flight)) {
+        let frame = pool.frame(flight.frame);
+        let number = shapers.number(frame);
+        match number.map_or(Fate::Passes, |number| shapers.offer(number, flight, frame)) {
             Fate::Passes => {
                 let drops = self.drops;
                 self.reach(flight, pool);
                 number.iter().for_each(|number| shapers.count(*number, self.drops == drops));
             }
             Fate::Waits => {}
-            Fate::Dropped => {
+            Fate::Dropped(place) => {
                 self.drops += 1;
+                note_on_line(&mut self.lost, self.port, flight, pool, place);
                 pool.give_back(flight.frame);
             }
         }
@@ -195,8 +204,9 @@ impl Member {
             self.begin(flight, free);
             return true;
         }
-        if !classes.enter(flight, pool.frame(flight.frame)) {
+        if let Err(class) = classes.enter(flight, pool.frame(flight.frame)) {
             self.drops += 1;
+            note_on_line(&mut self.lost, self.port, flight, pool, LostAt::Class(class as u8));
             pool.give_back(flight.frame);
         }
         true
@@ -238,6 +248,9 @@ impl Member {
         // Those in the queue are at least as many as wait, and are seldom as many as may.
         if self.queue.len() >= self.room && self.line.free() > t && self.waiting(t) >= self.room {
             self.drops += 1;
+            if self.lost.is_some() {
+                note_on_line(&mut self.lost, self.port, flight, pool, LostAt::Line);
+            }
             return pool.give_back(flight.frame);
         }
         let passage = self.line.carry(t, wire_bytes(flight.frame.len()));

@@ -4,12 +4,17 @@
 //! that came earlier. Released frames reach the line in order of time; of one picosecond the lower subinterface goes first. A
 //! frame that waits and is released at a picosecond goes before one that arrives then, as everywhere in a device.
 //!
-//! Only the first frame of each queue has a time, so a frame costs one move in a heap of as many as there are queues with frames.
+//! A shaper may have a second queue, whose frames go first: one that is waiting is not taken back for them once it is released.
+//!
+//! Only the first frame of each shaper has a time, so a frame costs one move in a heap of as many as there are shapers with frames. A
+//! frame that goes before the first one gives its shaper another time; the old one stays in the heap, and is passed over.
 
 use crate::flight::Flight;
 use crate::police::Bucket;
 use crate::pool::Pool;
 use crate::queue::Queue;
+use crate::sort::Sort;
+use crate::spec::LostAt;
 use crate::tags::{Tags, Whose};
 use netdyno_io::port::MIN_SLOT_BYTES;
 use std::cmp::Reverse;
@@ -34,10 +39,23 @@ pub(crate) struct Shaper {
     bucket: Option<Bucket>,
     room: usize,
     waiting: Queue<Flight>,
+    /// When the first of all its frames is released: what else the heap has of it is old.
+    release: u64,
+    /// Boxed: few have one.
+    first: Option<Box<First>>,
     /// Frames given to the line.
     pub(crate) sent: u64,
     /// Frames that found the queue here, or that of the line, full.
     pub(crate) dropped: u64,
+}
+
+/// The queue whose frames go first.
+#[derive(Debug)]
+struct First {
+    /// Frames of its only class.
+    sort: Sort,
+    room: usize,
+    waiting: Queue<Flight>,
 }
 
 /// What becomes of a frame that arrives.
@@ -47,18 +65,42 @@ pub(crate) enum Fate {
     Passes,
     Waits,
     /// The queue is full.
-    Dropped,
+    Dropped(LostAt),
 }
 
 impl Shaper {
-    pub(crate) fn new(bucket: Option<Bucket>, queue: u32) -> Self {
+    /// `first`: which frames go first, and how many of them may wait.
+    pub(crate) fn new(bucket: Option<Bucket>, queue: u32, first: Option<(Sort, u32)>) -> Self {
+        let first = first.map(|(sort, queue)| First {
+            sort,
+            room: queue as usize,
+            waiting: Queue::with_room(0),
+        });
         Self {
             bucket,
             room: queue as usize,
             waiting: Queue::with_room(0),
+            release: u64::MAX,
+            first: first.map(Box::new),
             sent: 0,
             dropped: 0,
         }
+    }
+
+    /// The frame that is released next.
+    fn front(&self) -> Option<Flight> {
+        let first = self.first.as_ref().and_then(|first| first.waiting.front());
+        first.or_else(|| self.waiting.front())
+    }
+
+    fn pop(&mut self) -> Option<Flight> {
+        let waiting = match &mut self.first {
+            Some(first) if first.waiting.len() > 0 => &mut first.waiting,
+            _ => &mut self.waiting,
+        };
+        let flight = waiting.pop()?;
+        waiting.tidy();
+        Some(flight)
     }
 }
 
@@ -103,45 +145,76 @@ impl Shapers {
 
     /// A frame of a subinterface arrives; all that is released by then has been [taken](Self::take).
     #[inline]
-    pub(crate) fn offer(&mut self, number: usize, flight: Flight) -> Fate {
+    pub(crate) fn offer(&mut self, number: usize, flight: Flight, frame: &[u8]) -> Fate {
         let shaper = &mut self.each[number];
         let Some(bucket) = &mut shaper.bucket else {
             return Fate::Passes;
         };
-        if shaper.waiting.len() == 0 && bucket.holds(flight.at, length(flight)) {
+        let first = shaper.first.as_mut().filter(|first| first.sort.class(frame).is_some());
+        let (queue, room, place) = match first {
+            Some(first) => (&mut first.waiting, first.room, LostAt::Priority),
+            None => (&mut shaper.waiting, shaper.room, LostAt::Shaper),
+        };
+        // Of the other queue none waits but frames that go first, and those are in front anyway.
+        let is_first = queue.len() == 0 && (place == LostAt::Priority || shaper.release == u64::MAX);
+        if is_first && bucket.holds(flight.at, length(flight)) {
             bucket.take(flight.at, length(flight));
+            if shaper.release != u64::MAX {
+                self.renew(number);
+            }
             return Fate::Passes;
         }
-        if shaper.waiting.len() >= shaper.room {
+        if queue.len() >= room {
             shaper.dropped += 1;
-            return Fate::Dropped;
+            return Fate::Dropped(place);
         }
-        if shaper.waiting.len() == 0 {
-            self.heads.push(Reverse((bucket.ready_at(length(flight)), number as u32)));
+        queue.push(flight);
+        if is_first {
+            self.renew(number);
         }
-        shaper.waiting.push(flight);
         Fate::Waits
+    }
+
+    /// The first frame of a shaper has changed, or its bucket.
+    fn renew(&mut self, number: usize) {
+        let shaper = &mut self.each[number];
+        let (Some(next), Some(bucket)) = (shaper.front(), &shaper.bucket) else {
+            return;
+        };
+        shaper.release = bucket.ready_at(length(next));
+        self.heads.push(Reverse((shaper.release, number as u32)));
     }
 
     /// Takes out the frame that is released next, if it is by `until`: of which subinterface, and when it reaches the line.
     #[inline]
     pub(crate) fn take(&mut self, until: u64) -> Option<(usize, Flight)> {
-        let mut head = self.heads.peek_mut()?;
-        let Reverse((at, number)) = *head;
-        if at > until {
-            return None;
-        }
-        let shaper = self.each.get_mut(number as usize)?;
-        let (flight, bucket) = (shaper.waiting.pop()?, shaper.bucket.as_mut()?);
-        bucket.take(at, length(flight));
-        match shaper.waiting.front() {
-            Some(next) => *head = Reverse((bucket.ready_at(length(next)), number)),
-            None => {
-                PeekMut::pop(head);
+        loop {
+            let mut head = self.heads.peek_mut()?;
+            let Reverse((at, number)) = *head;
+            if at > until {
+                return None;
             }
+            let shaper = self.each.get_mut(number as usize)?;
+            if shaper.release != at {
+                PeekMut::pop(head);
+                continue;
+            }
+            let flight = shaper.pop()?;
+            let next = shaper.front();
+            let bucket = shaper.bucket.as_mut()?;
+            bucket.take(at, length(flight));
+            match next {
+                Some(next) => {
+                    shaper.release = bucket.ready_at(length(next));
+                    *head = Reverse((shaper.release, number));
+                }
+                None => {
+                    shaper.release = u64::MAX;
+                    PeekMut::pop(head);
+                }
+            }
+            return Some((number as usize, Flight { at, ..flight }));
         }
-        shaper.waiting.tidy();
-        Some((number as usize, Flight { at, ..flight }))
     }
 
     /// A frame of a subinterface was given to the line, which had room for it or not.
@@ -156,7 +229,9 @@ impl Shapers {
         self.heads.clear();
         let clear = |shaper: &mut Shaper| {
             shaper.bucket.iter_mut().for_each(Bucket::refill);
-            pool.give_back_all(&mut shaper.waiting)
+            shaper.release = u64::MAX;
+            let first = shaper.first.as_mut().map_or(0, |first| pool.give_back_all(&mut first.waiting));
+            first + pool.give_back_all(&mut shaper.waiting)
         };
         self.each.iter_mut().map(clear).sum()
     }

@@ -1,6 +1,7 @@
 //! What an emulated device is, as plain values. Rates are exact fractions `[numerator, denominator]`
 //! in frames per second; times are nanoseconds.
 
+use netdyno_frame::hello::{Change, NeighbourSpec};
 use serde::{Deserialize, Serialize};
 
 /// Frames per second as an exact fraction.
@@ -216,6 +217,9 @@ pub struct DevicePortSpec {
     /// This device's members are chosen in two stages. `None`: in one.
     #[serde(default)]
     pub stages: Option<HashStages>,
+    /// A router's OSPF neighbour on the port itself, without tags.
+    #[serde(default)]
+    pub ospf: Option<NeighbourSpec>,
 }
 
 /// Two stages of hashing: the first chooses a switch, the switch one of its own members. Both stages use the port's `hash`.
@@ -246,6 +250,23 @@ pub struct DeviceVlan {
     #[serde(default)]
     pub shape: Option<Police>,
     /// Frames that wait for the shaper.
+    #[serde(default = "default_vlan_queue")]
+    pub queue: u32,
+    /// A queue of its own in front of the shaper for some frames, which go before all others.
+    #[serde(default)]
+    pub priority: Option<PriorityQueue>,
+    /// The router's OSPF neighbour there.
+    #[serde(default)]
+    pub ospf: Option<NeighbourSpec>,
+}
+
+/// A queue whose frames go first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriorityQueue {
+    /// DSCPs (6 bits) of the IP packets that wait there.
+    pub dscp: Vec<u8>,
+    /// Frames that wait.
     #[serde(default = "default_vlan_queue")]
     pub queue: u32,
 }
@@ -656,6 +677,52 @@ pub struct DevicePortCounters {
     pub member_tx: Vec<u64>,
     /// Frames in, per member.
     pub member_rx: Vec<u64>,
+}
+
+/// What came of an adjacency of a router, at the router's end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdjacencyCounters {
+    /// Port index.
+    pub port: usize,
+    /// Tags of its subinterface; none: the port itself.
+    pub tags: Vec<DeviceTag>,
+    /// When it went down and came up.
+    pub changes: Vec<Change>,
+    /// Hellos that the device lost, in order of time.
+    pub lost: Vec<LostHello>,
+}
+
+/// A hello that a router lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostHello {
+    /// When, from the begin of traffic.
+    pub at_ps: u64,
+    /// Whether it was the router's own; otherwise it was its neighbour's.
+    pub is_own: bool,
+    /// Where.
+    pub place: LostAt,
+}
+
+/// Where in a router a frame is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LostAt {
+    /// The policer of the port.
+    Policer,
+    /// The queue in front of what the port takes in.
+    Ingress,
+    /// The queue of a card.
+    Card,
+    /// The queue of the box.
+    Box,
+    /// The queue of the subinterface's shaper.
+    Shaper,
+    /// The priority queue of the subinterface's shaper.
+    Priority,
+    /// The queue of a class, by its number.
+    Class(u8),
+    /// The queue of the line.
+    Line,
 }
 
 /// What a subinterface of the device counted.

@@ -5,6 +5,7 @@ use crate::device::{Device, Forwarder};
 use crate::egress::earliest;
 use crate::flight::Flight;
 use crate::router::Verdict;
+use crate::spec::LostAt;
 
 /// How many frames before its turn a frame's bytes are asked for: some hundred nanoseconds.
 const FETCHED_AHEAD: usize = 4;
@@ -117,13 +118,19 @@ impl Device {
                 Some(done) => t = done,
                 None => {
                     core.count.box_drops += 1;
+                    self.note_lost(port, flight, LostAt::Box);
                     return self.pool.give_back(flight.frame);
                 }
             }
         } else if let Some(limits) = &mut core.limits {
+            let on_card = limits.card_drops;
             match limits.admit(port, flight) {
                 Some(done) => t = done,
-                None => return self.pool.give_back(flight.frame),
+                None => {
+                    let place = if limits.card_drops > on_card { LostAt::Card } else { LostAt::Box };
+                    self.note_lost(port, flight, place);
+                    return self.pool.give_back(flight.frame);
+                }
             }
         }
         let flight = Flight { at: t, ..flight };
@@ -185,6 +192,7 @@ impl Device {
                 self.depart_all();
                 return self.query(interface, flight);
             }
+            Verdict::Hello => return self.hello(interface, flight),
             // It sends nothing: what is to leave before need not have left.
             Verdict::Update => return self.update(interface, flight),
             Verdict::NoRoute => &mut core.count.no_route,

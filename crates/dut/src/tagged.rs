@@ -30,7 +30,7 @@ impl Device {
         let leaves_by = match verdict {
             Verdict::To(out) => out,
             Verdict::Answer => interface,
-            Verdict::Wait(_) | Verdict::Query | Verdict::Update => port,
+            Verdict::Wait(_) | Verdict::Query | Verdict::Update | Verdict::Hello => port,
             verdict => return self.settle(interface, flight, verdict),
         };
         let Some(frame) = self.dress(flight.frame, tags, leaves_by) else {

@@ -191,6 +191,8 @@ fn a_query_on_a_subinterface_is_answered_with_its_tags() {
         ipv6: None,
         shape: None,
         queue: 64,
+        priority: None,
+        ospf: None,
     }];
     let mut asks = query(0, &get(1, b"public", &NAMES[..1]));
     asks.bytes.splice(12..12, [0x88, 0xa8, 0xe0, 7]);

@@ -2,7 +2,8 @@
 
 use crate::common::{Rig, TEN_GIGABIT, Timed, device, mac, port, udp4};
 use netdyno_dut::spec::{
-    Class, DeviceCounters, DeviceSpec, DeviceTag, DeviceVlan, EventKind, Fault, Forwarding, Impairment, Layer, Neighbour, Police, When,
+    Class, DeviceCounters, DeviceSpec, DeviceTag, DeviceVlan, EventKind, Fault, Forwarding, Impairment, Layer, Neighbour, Police,
+    PriorityQueue, When,
 };
 use netdyno_io::time::Instant;
 use proptest::prelude::*;
@@ -52,6 +53,8 @@ fn spec(shapes: &Shapes, rate_bps: u64, out_queue: u32) -> DeviceSpec {
             ipv6: None,
             shape,
             queue: *queue,
+            priority: None,
+            ospf: None,
         });
     }
     let neighbour = |network| Neighbour {
@@ -265,8 +268,83 @@ fn a_shape() -> impl Strategy<Value = (Option<(u64, u64, Layer)>, u32)> {
     (prop::option::weighted(0.8, (rate, burst, layer)), 0..6_u32)
 }
 
+/// When each frame of one subinterface is released, if it is, by a simulation frame by frame: those of `urgent` wait in a queue of their
+/// own, and go first. The bucket holds `burst` bits and gains `rate` a second; its contents are counted in bits times picoseconds.
+fn by_two_queues((rate, burst): (u128, u128), rooms: [usize; 2], bits: &[u128], urgent: &[bool], arrivals: &[u64]) -> Vec<Option<u64>> {
+    let second = u128::from(SECOND);
+    let (mut tokens, mut at) = (burst * second, 0_u64);
+    let mut queues: [VecDeque<usize>; 2] = [VecDeque::new(), VecDeque::new()];
+    let mut found = vec![None; bits.len()];
+    for number in 0..=bits.len() {
+        let arrives = arrivals.get(number).copied().unwrap_or(u64::MAX);
+        while let Some(first) = queues[0].front().or(queues[1].front()).copied() {
+            let missing = (bits[first] * second).saturating_sub(tokens);
+            let ready = at + missing.div_ceil(rate) as u64;
+            if ready > arrives {
+                break;
+            }
+            tokens = (tokens + rate * u128::from(ready - at)).min(burst * second) - bits[first] * second;
+            at = ready;
+            found[first] = Some(ready);
+            queues[usize::from(!urgent[first])].pop_front();
+        }
+        let Some(&is_urgent) = urgent.get(number) else { break };
+        tokens = (tokens + rate * u128::from(arrives - at)).min(burst * second);
+        at = arrives;
+        let is_first = queues[0].is_empty() && (is_urgent || queues[1].is_empty());
+        let place = usize::from(!is_urgent);
+        if is_first && tokens >= bits[number] * second {
+            tokens -= bits[number] * second;
+            found[number] = Some(arrives);
+        } else if queues[place].len() < rooms[place] {
+            queues[place].push_back(number);
+        }
+    }
+    found
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// On a line that is so fast that no frame waits for it.
+    #[test]
+    fn frames_of_the_priority_queue_go_first(
+        all in prop::collection::vec((0..60 * MICROSECOND, 64..300_usize, prop::bool::weighted(0.3)), 1..120),
+        rate in prop::sample::select(vec![10_000_000_u64, 64_000_003]),
+        rooms in (0..6_u32, 0..4_u32),
+        coarse in 1..3000 * MICROSECOND,
+    ) {
+        let shapes = [(Some((rate, LEAST_BURST, Layer::L2)), rooms.0), (None, 0), (None, 0), (None, 0)];
+        let mut spec = spec(&shapes, 100 * TEN_GIGABIT, 1024);
+        spec.ports[2].vlans[0].priority = Some(PriorityQueue { dscp: vec![48], queue: rooms.1 });
+        let sent: Vec<Sent> = all.iter().map(|(gap, size, _)| Sent { from: 0, gap: *gap, size: *size, vlan: 0 }).collect();
+        let (mut frames, arrivals) = timed(&sent);
+        let urgent: Vec<bool> = all.iter().map(|(.., is_urgent)| *is_urgent).collect();
+        for (frame, is_urgent) in frames.iter_mut().zip(&urgent) {
+            // The header's checksum is 0xc000 less then, once the carry is back.
+            if *is_urgent {
+                frame.bytes[15] = 48 << 2;
+                let sum = u16::from_be_bytes([frame.bytes[24], frame.bytes[25]]);
+                let (less, borrow) = sum.overflowing_sub(48 << 2);
+                frame.bytes[24..26].copy_from_slice(&(less - u16::from(borrow)).to_be_bytes());
+            }
+        }
+        let bits: Vec<u128> = sent.iter().map(|sent| (sent.size as u128 + 4) * 8).collect();
+        let bucket = (rate.into(), u128::from(LEAST_BURST) * 8);
+        let rooms = [rooms.1 as usize, rooms.0 as usize];
+        let released = by_two_queues(bucket, rooms, &bits, &urgent, &arrivals);
+        for quantum in [1, coarse, SECOND] {
+            let (starts, counters) = measure(&spec, &frames, &[], quantum);
+            // A frame has the line for some nanoseconds, and the next one may be released meanwhile.
+            let near = |(start, released): (&Option<u64>, &Option<u64>)| match (start, released) {
+                (Some(start), Some(released)) => (0..MICROSECOND / 2).contains(&(start - released)),
+                (None, None) => true,
+                _ => false,
+            };
+            prop_assert!(starts.iter().zip(&released).all(near), "{starts:?} {released:?}");
+            prop_assert_eq!(counters.ports[2].vlans[0].dropped, released.iter().filter(|one| one.is_none()).count() as u64);
+        }
+    }
 
     #[test]
     fn shaped_frames_leave_when_the_definition_says(

@@ -37,6 +37,8 @@ fn vlan(tags: &[(u16, u16)], number: usize) -> DeviceVlan {
         ipv6: Some(format!("2001:db8:80:{number}::1/64")),
         shape: None,
         queue: 64,
+        priority: None,
+        ospf: None,
     }
 }
 

@@ -327,6 +327,8 @@ fn what_has_no_closed_form_is_refused() {
         ipv6: None,
         shape: None,
         queue: 64,
+        priority: None,
+        ospf: None,
     }];
     assert!(why(&tagged, stream(TEN_GIGABIT, 1000, 64)).contains("VLAN subinterfaces"));
     assert!(why(&cross_connect(), stream(TEN_GIGABIT + 1, 1, 64)).contains("do not fit"));

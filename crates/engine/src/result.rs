@@ -1,5 +1,6 @@
 //! What a trial found: counts, never ratios; what was not measured is absent.
 
+use netdyno_frame::hello::Change;
 use netdyno_io::pressure::BackPressure;
 use netdyno_io::process::ProcessShare;
 use netdyno_io::reason::Reason;
@@ -36,11 +37,25 @@ pub struct TrialResult {
     /// What came there with a wrong checksum or cut off.
     #[serde(default)]
     pub heard_damaged: u64,
+    /// What came of each adjacency of the ports, at the tester's end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adjacencies: Vec<AdjacencyResult>,
     /// Why the trial did not take place or does not count; empty if it does.
     pub invalid: Vec<Reason>,
     /// How long after the instant of its [`Begin`](crate::spec::Begin) traffic began, ns; absent where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_late_ns: Option<u64>,
+}
+
+/// What came of an OSPF adjacency of a tester port.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AdjacencyResult {
+    /// Index of the port.
+    pub port: usize,
+    /// VLANs, outermost first; none: untagged.
+    pub vlans: Vec<u16>,
+    /// When it went down and came up, from the begin of traffic.
+    pub changes: Vec<Change>,
 }
 
 /// What happened to one stream.

@@ -4,6 +4,7 @@
 //! A frame departs when the bits before it have been offered, so at 100 % of the line frames stand
 //! back to back whatever their sizes.
 
+use netdyno_frame::hello::NeighbourSpec;
 use netdyno_frame::spec::Header;
 use serde::{Deserialize, Serialize};
 
@@ -153,6 +154,9 @@ pub struct TesterPortSpec {
     /// IPv4 networks that the port says are behind it, `192.0.2.0/24`: it stands for their hosts as far as `listens` goes.
     #[serde(default)]
     pub behind: Vec<String>,
+    /// Its OSPF neighbour, without tags, in virtual time.
+    #[serde(default)]
+    pub ospf: Option<NeighbourSpec>,
 }
 
 /// A frame of the tester's own that is sent once, or again and again. It is no stream's, and counted apart. It takes its
@@ -193,6 +197,9 @@ pub struct VlanSpec {
     /// A next hop there, resolved before traffic even if nothing is sent to it.
     #[serde(default)]
     pub gateway: Option<String>,
+    /// Its OSPF neighbour there, in virtual time.
+    #[serde(default)]
+    pub ospf: Option<NeighbourSpec>,
 }
 
 /// A VLAN tag, of any priority.

@@ -10,6 +10,7 @@ pub mod arp;
 pub mod chance;
 pub mod checksum;
 pub mod control;
+pub mod hello;
 pub mod icmp;
 pub mod mix;
 pub mod nd;

@@ -3,10 +3,12 @@
 
 use crate::common::{IPV4, gallery, mac, over_ethernet};
 use netdyno_frame::arp::Arp;
+use netdyno_frame::hello::{Neighbour as OspfNeighbour, NeighbourSpec};
 use netdyno_frame::icmp::echo_reply;
 use netdyno_frame::nd::Neighbour;
 use netdyno_frame::parse::Tag;
 use netdyno_frame::pcap::Writer;
+use netdyno_frame::spec::Mac;
 use netdyno_frame::template::{Template, minimum_size};
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -89,6 +91,12 @@ const FIELDS: &[&str] = &[
     "ppp.protocol",
     "pwethcw",
     "eth.type",
+    "ospf.srcrouter",
+    "ospf.area_id",
+    "ospf.hello.network_mask",
+    "ospf.hello.hello_interval",
+    "ospf.hello.router_dead_interval",
+    "ospf.hello.active_neighbor",
 ];
 
 type Decoded = HashMap<&'static str, String>;
@@ -292,6 +300,23 @@ fn every_kind_of_frame_is_decoded_as_meant() {
     }
 }
 
+/// 198.18.1.2 of area 9 has heard 198.18.1.1.
+fn hello(tags: &[Tag], source: Mac) -> Vec<u8> {
+    let mut neighbour = OspfNeighbour::new(NeighbourSpec {
+        router_id: [198, 18, 1, 2].into(),
+        neighbour_id: [198, 18, 1, 1].into(),
+        area: [0, 0, 0, 9].into(),
+        prefix_len: 30,
+        hello_ns: 10_000_000_000,
+        dead_ns: 40_000_000_000,
+        first_ns: 0,
+        hello_s: 10,
+        dead_s: 40,
+    });
+    neighbour.begin(1);
+    neighbour.say(1, tags, source, [198, 18, 1, 2].into())
+}
+
 #[test]
 fn control_messages_are_decoded_as_meant() {
     let (ours, theirs) = (mac("02:00:00:00:00:01"), mac("02:00:00:00:00:99"));
@@ -308,12 +333,13 @@ fn control_messages_are_decoded_as_meant() {
         asked.build(),
         asked.reply(theirs, true).build(),
         reply,
+        hello(&tags[1..], ours),
     ];
     let Some(decoded) = through_tshark("control", &frames) else {
         return;
     };
     #[rustfmt::skip]
-    let expected: [&[(&str, &str)]; 5] = [
+    let expected: [&[(&str, &str)]; 6] = [
         &[("arp.opcode", "1"), ("ieee8021ad.id", "5"), ("vlan.id", "100"), ("arp.src.proto_ipv4", "198.18.1.2"),
             ("arp.dst.proto_ipv4", "198.18.1.1"), ("eth.dst", "ff:ff:ff:ff:ff:ff"), ("frame.len", "60")],
         &[("arp.opcode", "2"), ("ieee8021ad.id", "5"), ("vlan.id", "100"), ("arp.src.proto_ipv4", "198.18.1.1"),
@@ -323,6 +349,10 @@ fn control_messages_are_decoded_as_meant() {
         &[("icmpv6.type", "136"), ("icmpv6.checksum.status", "1"), ("icmpv6.nd.na.target_address", "2001:2::1:1"), ("ipv6.dst", "2001:2::2"),
             ("ipv6.hlim", "255")],
         &[("icmp.type", "0"), ("icmp.checksum.status", "1"), ("ip.src", "198.19.1.2"), ("ip.dst", "198.18.1.2"), ("ip.checksum.status", "1")],
+        &[("eth.dst", "01:00:5e:00:00:05"), ("vlan.id", "100"), ("ip.src", "198.18.1.2"), ("ip.dst", "224.0.0.5"), ("ip.ttl", "1"),
+            ("ip.dsfield.dscp", "48"), ("ip.checksum.status", "1"), ("ospf.srcrouter", "198.18.1.2"), ("ospf.area_id", "0.0.0.9"),
+            ("ospf.hello.network_mask", "255.255.255.252"), ("ospf.hello.hello_interval", "10"),
+            ("ospf.hello.router_dead_interval", "40"), ("ospf.hello.active_neighbor", "198.18.1.1")],
     ];
     for (decoded, expected) in decoded.iter().zip(expected) {
         sums_are_good("control", decoded);

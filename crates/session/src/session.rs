@@ -8,7 +8,7 @@ use crate::spec::{ClockKind, Event, SessionSpec};
 use crate::stride::Stride;
 use crate::threads::{self, Places};
 use netdyno_dut::Device;
-use netdyno_dut::spec::{DeviceCounters, EventKind};
+use netdyno_dut::spec::{AdjacencyCounters, DeviceCounters, EventKind};
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::{Destination, TesterPortSpec, TrialSpec};
 use netdyno_engine::{ANSWER_PS, Progress, Trial, claims};
@@ -48,6 +48,9 @@ pub struct Outcome {
     /// The devices' counters meanwhile, where the session asks for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub readings: Vec<Reading>,
+    /// What came of the adjacencies of each device, at its end; empty if none has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adjacencies: Vec<Vec<AdjacencyCounters>>,
     /// Readings that were due before the last one, and that there was no room for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub readings_left_out: u64,
@@ -306,6 +309,10 @@ impl Session {
             result.invalid.extend(device.failures().map(failed));
         }
         let devices = opened.devices.iter().map(Device::counters).collect();
+        let mut adjacencies: Vec<_> = opened.devices.iter().map(Device::adjacencies).collect();
+        if adjacencies.iter().all(Vec::is_empty) {
+            adjacencies.clear();
+        }
         let mut spacing: Vec<Vec<_>> = opened
             .seen
             .iter()
@@ -321,6 +328,7 @@ impl Session {
             devices,
             spacing,
             readings,
+            adjacencies,
             readings_left_out,
         })
     }
@@ -388,6 +396,7 @@ fn run_in_virtual_time(
         rounds: 0,
         now: start,
         readings,
+        has_begun: false,
     };
     let end = run_virtual(&mut [&mut lab], start, quantum, Instant::NEVER, &|| false);
     (end, lab.rounds, lab.readings)
@@ -402,6 +411,8 @@ struct Lab<'a> {
     rounds: u64,
     now: Instant,
     readings: Option<Readings>,
+    /// Whether the devices know that traffic begins.
+    has_begun: bool,
 }
 
 impl Lab<'_> {
@@ -438,6 +449,11 @@ impl Node for Lab<'_> {
             && let Some(begin) = self.trial.began()
         {
             hand_over(self.devices, begin, self.happens.take().unwrap_or_default());
+        }
+        if let Some(begin) = self.trial.began().filter(|_| !self.has_begun) {
+            let until = self.trial.standing().until;
+            self.devices.iter_mut().for_each(|device| device.begin_adjacencies(begin, until));
+            self.has_begun = true;
         }
         self.devices.iter_mut().for_each(|device| device.step(now));
         self.stride.after(now, self.trial, self.devices);

@@ -1,5 +1,6 @@
 //! The tests of this crate, one program: what they share is compiled and linked once.
 
+mod adjacencies;
 mod bursts;
 mod clean;
 mod common;

@@ -45,7 +45,7 @@ class Kind(ABC):
     links: range = TWO_LINKS
     takes_driver: bool = False
     has_speakers: bool = False
-    """Whether the tester can be its routing neighbour; an emulated one is asked for others, by its driver."""
+    """Whether the tester can be its routing neighbour."""
     driver: Driver = NO_DRIVER
     """How the device is reached beside the traffic."""
     reached: Reached = field(default_factory=Reached)

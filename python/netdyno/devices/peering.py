@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 LOOPBACKS = "100.64.{}.{}"
 """Of a speaker with several BGP sessions, each from an address of its own: its port's number and 110, and the
@@ -64,6 +65,18 @@ class Ospf:
     hello_s: int = 10
     dead_s: int = 40
     version: int = 2
+    scale: Fraction = Fraction(1)
+    """In virtual time the timers run this part of their times, as all durations of a rehearsal do."""
+
+    @property
+    def hello_ns(self) -> int:
+        """From one hello to the next, as it runs."""
+        return round(self.hello_s * 10**9 * self.scale)
+
+    @property
+    def dead_ns(self) -> int:
+        """After which a neighbour that was not heard is down, as it runs."""
+        return round(self.dead_s * 10**9 * self.scale)
 
 
 @dataclass(frozen=True)

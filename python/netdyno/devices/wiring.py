@@ -182,6 +182,7 @@ class Trait(StrEnum):
     UNPROVEN = "nothing shows that the device takes the frames on, until one of them came back"
     KEEPS_STATE = "the device has an entry for each flow: what comes the other way is to answer one"
     WORKS_APART = "a part of the device's work is a program's, beside what forwards"
+    SAYS_HELLO = "the emulated device is the OSPF neighbour of the tester's speakers, in virtual time"
     IS_READ = "instruments read the emulated device at times of the trial, while the clock stands"
 
 

@@ -98,7 +98,7 @@ def check(source: Source, base: Path | None, tables: Tables, overrides: Sequence
         watched = check_watch.watch(source, whole.watch, planned, kind, matrix or (), tables)
     if planned is not None and kind is not None and matrix is not None:
         connects = method is not None and tables.methods[method].load_class is CONNECTIONS
-        planned = routing_neighbours(source, planned, kind, matrix, has_connections=connects)
+        planned = routing_neighbours(source, planned, kind, matrix, whole.scale, has_connections=connects)
     kinds = goal_kinds(tables.methods, class_names(known))
     goals = tuple(check_goals.read_goals(source, raw.get("goals"), kinds))
     if method is not None and not variants.lost:

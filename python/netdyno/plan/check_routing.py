@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from ipaddress import ip_interface
 
 from netdyno.devices import routes, routing
+from netdyno.devices.drivers.driver import NO_DRIVER
 from netdyno.devices.kind import Kind
 from netdyno.devices.peering import Speaker
 from netdyno.devices.wiring import LabLink, Subinterface
@@ -14,6 +16,7 @@ from netdyno.modifiers import AXIS as MODIFIER
 from netdyno.plan.lab import Lab
 from netdyno.plan.source import Path_, Source
 from netdyno.ports.backends import KERNEL
+from netdyno.values.series import MOST_SERIES
 
 Axes = Sequence[tuple[str, tuple[str, ...]]]
 
@@ -21,10 +24,13 @@ _LEAVE = "leave `routing` of the link out"
 _DAEMON = "give the device `settings: {routing: bird}`, or `frr`"
 
 
-def routing_neighbours(source: Source, lab: Lab, kind: Kind, axes: Axes, *, has_connections: bool) -> Lab:
+def routing_neighbours(
+    source: Source, lab: Lab, kind: Kind, axes: Axes, scale: Fraction, *, has_connections: bool
+) -> Lab:
     """The lab, without its speakers if it cannot be wired with them; mistakes are reported.
 
-    has_connections: the method opens connections from the tester's ports.
+    scale: of the plan, which in virtual time the timers have too. has_connections: the method opens
+    connections from the tester's ports.
     """
     places = [number for number, link in enumerate(lab.links) if link.speaker]
     if not places:
@@ -38,12 +44,19 @@ def routing_neighbours(source: Source, lab: Lab, kind: Kind, axes: Axes, *, has_
             source.report_key(
                 at,
                 f"`{kind.name}` has no routing neighbours",
-                f"`linux/router` and `external` have them; or {_LEAVE}",
+                f"`linux/router`, `external` and emulated routers have them; or {_LEAVE}",
                 code="unsupported",
             )
         elif kind.emulated:
-            # Who stands in for the device has neighbours of its own.
-            continue
+            # With a driver, who stands in for the device has neighbours of its own.
+            speaker = link.speaker
+            if kind.driver == NO_DRIVER and speaker is not None and (speaker.bgp or speaker.ospf3):
+                source.report_key(
+                    at,
+                    "in virtual time the tester speaks OSPF version 2 alone",
+                    "`routing: {ospf: true}`; BGP with `linux/router` or an external device",
+                    code="unsupported",
+                )
         elif link.backend.kind not in KERNEL:
             source.report_key(
                 at,
@@ -62,6 +75,14 @@ def routing_neighbours(source: Source, lab: Lab, kind: Kind, axes: Axes, *, has_
             _addresses(source, at, link)
         else:
             _built(source, at, link)
+    watched = sum(len(_ends(lab.links[number])) for number in places)
+    if kind.emulated and kind.driver == NO_DRIVER and watched > MOST_SERIES:
+        source.report_key(
+            ("lab", "links", places[0], "routing"),
+            f"{watched} neighbours of an emulated router, at most {MOST_SERIES} are watched",
+            "`routing` on a link with fewer VLANs",
+            code="too-many",
+        )
     announced = [one for link in lab.links if (one := link.speaker) and one.announces]
     if kind.configured and not kind.emulated:
         _as_numbers(source, lab, places)
@@ -69,10 +90,18 @@ def routing_neighbours(source: Source, lab: Lab, kind: Kind, axes: Axes, *, has_
         _next_hops(source, lab.links)
     if len(source.errors) > sound:
         lab = replace(lab, links=tuple(replace(link, speaker=None) for link in lab.links))
+    elif kind.emulated:
+        lab = replace(lab, links=tuple(_scaled(link, scale) for link in lab.links))
     if kind.has_speakers and kind.configured and not kind.emulated:
         _daemon(source, lab, axes, ("lab", "links", places[0], "routing"))
     _axes(source, axes, announced)
     return lab
+
+
+def _scaled(link: LabLink, scale: Fraction) -> LabLink:
+    if link.speaker is None or link.speaker.ospf is None:
+        return link
+    return replace(link, speaker=replace(link.speaker, ospf=replace(link.speaker.ospf, scale=scale)))
 
 
 def _values(axes: Axes, name: str) -> Iterator[tuple[Path_, str]]:

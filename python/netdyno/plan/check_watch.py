@@ -51,13 +51,15 @@ def watch(
     if kind is None or lab is None:
         return found
     driver = tables.drivers[lab.driver] if lab.driver else None
-    if kind.emulated and (found.pings or driver is None):
+    has_speakers = any(link.speaker for link in lab.links)
+    if kind.emulated and (found.pings or (driver is None and not (found.adjacencies and has_speakers))):
         source.report_key(
-            (AT, "ping") if driver is not None else (AT,),
-            f"`{kind.name}` runs in virtual time, and {'pings' if driver else 'watches'} need real time",
+            (AT, "ping") if found.pings else (AT,),
+            f"`{kind.name}` runs in virtual time, and {'pings' if found.pings else 'watches'} need real time",
             "leave `ping` out"
-            if driver
-            else "leave `watch` out, or take a `linux/...` or an external device",
+            if found.pings
+            else "give a link `routing: {ospf: true}` and watch `adjacencies`; or take a `linux/...` or an"
+            " external device",
             code="unsupported",
         )
         return found
@@ -65,8 +67,8 @@ def watch(
     for place, ping in enumerate(found.pings):
         _ping(source, (AT, "ping", place), ping, kind, settings)
     _twice(source, found.pings)
-    has_speakers = not kind.emulated and any(link.speaker for link in lab.links)
-    can_ask = (driver is not None and driver.has_adjacencies) or has_speakers
+    is_spoken_to = has_speakers and (driver is None or not kind.emulated)
+    can_ask = (driver is not None and driver.has_adjacencies) or is_spoken_to
     if found.adjacencies and not can_ask and not all(map(kind.has_adjacencies, settings)):
         source.report(
             (AT, "adjacencies"),

@@ -6,12 +6,16 @@ A watch looks at instants, so a break begins and ends between two of them: both 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import EventKind, Happened
+from netdyno.values.reason import Reason
 from netdyno.values.series import MOST_MISSED, Series
+
+if TYPE_CHECKING:
+    from netdyno.values.outcome import Outcome
 
 PING = "ping"
 """Source of series of pings: round trips, ns."""
@@ -52,6 +56,8 @@ class Break:
     end: Bounds
     missed: int
     is_at_least: bool = False
+    why: Reason | None = None
+    """Where it is known: of an adjacency of an emulated router."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,13 @@ def find_breaks(series: Series, longest_ns: int | None = None) -> tuple[Break, .
     readings = sorted(_readings(series, longest_ns), key=lambda one: (one.asked_ns, one.answered_ns))
     is_cut = len(series.missed) >= MOST_MISSED
     return tuple(_breaks(series, readings, is_cut=is_cut))
+
+
+def list_breaks(outcome: Outcome, series: Series, longest_ns: int | None = None) -> tuple[Break, ...]:
+    """The breaks of a watch in a trial, each with its reason as far as that is known."""
+    known = {(one.subject, one.at_ns): one.why for one in outcome.adjacencies_lost}
+    found = find_breaks(series, longest_ns)
+    return tuple(replace(one, why=known.get((one.subject, one.begin[1] or 0))) for one in found)
 
 
 def _readings(series: Series, longest_ns: int | None) -> Iterator[_Reading]:

@@ -620,6 +620,19 @@ class KernelWaits:
 
 
 @dataclass(frozen=True)
+class AdjacencyLost:
+    """An adjacency that went down.
+
+    subject: of its series. at_ns: when, from the begin of traffic. why: who heard no hello, and where hellos
+    were lost.
+    """
+
+    subject: str
+    at_ns: int
+    why: Reason
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What one trial found: counts of the tester, its health, and counts of interfaces and devices."""
 
@@ -643,6 +656,8 @@ class Outcome:
     """What came of queries to the device beside them (a modifier)."""
     series: tuple[Series, ...] = ()
     """What instruments read meanwhile, of the device as a rule."""
+    adjacencies_lost: tuple[AdjacencyLost, ...] = ()
+    """Why adjacencies went down, in order of time, where that is known: of an emulated router."""
     carrier_losses: tuple[CarrierLoss, ...] = ()
     """In order of time, of trials that count them (`Trial.counts_carrier_losses`)."""
     hosts: tuple[HostHealth, ...] = ()

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from netdyno.errors import counted
 from netdyno.values.breaks import ADJACENCY, PING
-from netdyno.values.number import fixed
+from netdyno.values.number import duration, fixed
 from netdyno.values.reason import Codes, Reason, declared
 from netdyno.verdict.saying import VerdictReason
 
@@ -33,6 +33,8 @@ class WatchBroke(Reason, code="watch-broke"):
     """Whether it began in an earlier trial, and is no break of its own."""
     is_asked: bool = False
     """Whether it began after the device was asked to take a link down or to reset, and is no break either."""
+    why: Reason | None = None
+    """Where it is known: of an adjacency of an emulated router, whose times are exact."""
 
     @property
     def watch(self) -> str:
@@ -40,6 +42,8 @@ class WatchBroke(Reason, code="watch-broke"):
         return name_watch(self.source, self.subject)
 
     def __str__(self) -> str:
+        if self.why is not None:
+            return self._exact(self.why)
         lost = f"by {_seconds(self.bad_ns)}, before its first reading"
         if self.good_ns is not None:
             lost = f"between {_seconds(self.good_ns)} and {_seconds(self.bad_ns)}"
@@ -50,6 +54,12 @@ class WatchBroke(Reason, code="watch-broke"):
         noun = {PING: "ping", ADJACENCY: "poll"}.get(self.source, "answer")
         least = "at least " if self.is_at_least else ""
         return f"{self.watch} was lost {lost}{trial} ({least}{counted(self.missed, noun)}, {back})"
+
+    def _exact(self, why: Reason) -> str:
+        trial = f" of trial {self.trial}" if self.trial > 1 else ""
+        back = "" if self.back_ns is None else f", back after {duration(self.back_ns - self.bad_ns)}"
+        lost = f"{self.watch} was lost {duration(self.bad_ns)} into the traffic{trial}{back}"
+        return f"{lost}. {str(why).removesuffix('.')}"
 
 
 class WatchesHeld(Reason, code="watches-held"):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from netdyno.values.breaks import WATCH_BREAKS, Break, find_breaks, is_asked, is_watch
+from netdyno.values.breaks import WATCH_BREAKS, Break, is_asked, is_watch, list_breaks
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
@@ -76,7 +76,7 @@ def breaks_in(trials: Mapping[int, Outcome], longest_ns: int | None) -> tuple[Wa
     for number, outcome in sorted(trials.items()):
         left: dict[str, bool] = {}
         for series in filter(is_watch, outcome.series):
-            for one in find_breaks(series, longest_ns):
+            for one in list_breaks(outcome, series, longest_ns):
                 made = _reason(one, number + 1)
                 is_continued = made.good_ns is None and made.watch in open_
                 asked = open_[made.watch] if is_continued else is_asked(one, outcome.happened)
@@ -143,6 +143,7 @@ def _reason(found: Break, trial: int) -> WatchBroke:
         found.missed,
         found.is_at_least,
         trial,
+        why=found.why,
     )
 
 

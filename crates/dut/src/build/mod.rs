@@ -6,6 +6,7 @@ mod ports;
 mod values;
 mod vlans;
 
+use crate::adjacency::{Adjacencies, adjacencies};
 use crate::agent::Agent;
 use crate::bridge::Bridge;
 use crate::device::{Core, Count, Device, Forwarder};
@@ -46,6 +47,7 @@ impl Device {
             outputs.push(output(index, port, &spec, max_frame, &tags[index])?);
         }
         let limits = limits(&spec)?;
+        let forwarder = forwarder(&spec, &tags, max_frame)?;
         let core = Core {
             server: if limits.is_some() {
                 None
@@ -53,7 +55,8 @@ impl Device {
                 server("box_fps".to_owned(), spec.box_fps, spec.box_queue)?
             },
             limits,
-            forwarder: forwarder(&spec, &tags, max_frame)?,
+            adjacencies: neighbours(&spec, &forwarder)?,
+            forwarder,
             agent: agent(&spec)?,
             delay: Delay {
                 fixed: picoseconds("delay_ns", spec.delay_ns)?,
@@ -107,6 +110,21 @@ fn agent(spec: &DeviceSpec) -> Result<Option<Box<Agent>>, DeviceError> {
         return Err(DeviceError::new("agent", "only a router has addresses to be asked at"));
     }
     Ok(Some(Box::new(Agent::new(&agent.community, spec.ports.len()))))
+}
+
+/// The OSPF neighbours of a router, if it has any.
+fn neighbours(spec: &DeviceSpec, forwarder: &Forwarder) -> Result<Option<Box<Adjacencies>>, DeviceError> {
+    let of_ports = spec.ports.iter().enumerate().map(|(port, it)| (format!("ports[{port}]"), &it.ospf));
+    let of_vlans = spec.ports.iter().enumerate().flat_map(|(port, it)| {
+        let field = move |number| format!("ports[{port}].vlans[{number}]");
+        it.vlans.iter().enumerate().map(move |(number, vlan)| (field(number), &vlan.ospf))
+    });
+    let (fields, specs): (Vec<_>, Vec<_>) = of_ports.chain(of_vlans).unzip();
+    let refuse = |interface: usize| {
+        let why = "a router's, with an IPv4 address there; hellos are 100 us apart at least, and the dead interval is longer";
+        DeviceError::new(format!("{}.ospf", fields[interface]), why)
+    };
+    adjacencies(forwarder, specs.into_iter().cloned()).map_err(refuse)
 }
 
 fn forwarder(spec: &DeviceSpec, tags: &[Arc<Tags>], max_frame: u32) -> Result<Forwarder, DeviceError> {

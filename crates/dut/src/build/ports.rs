@@ -2,6 +2,7 @@
 
 use super::values::{line, server, shaper};
 use super::vlans::shapers;
+use crate::adjacency::Notes;
 use crate::aggregation::Spread;
 use crate::both_ways::BothWays;
 use crate::by_member::ByMember;
@@ -22,6 +23,12 @@ use crate::spec::{DevicePortSpec, DeviceSpec, Police};
 use crate::tags::Tags;
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// Where hellos that are lost are noted, if the port has neighbours.
+fn notes(port: &DevicePortSpec) -> Notes {
+    let has_neighbours = port.ospf.is_some() || port.vlans.iter().any(|vlan| vlan.ospf.is_some());
+    has_neighbours.then(Box::default)
+}
 
 fn recovery(index: usize, port: &DevicePortSpec) -> Result<Option<Box<Memory>>, DeviceError> {
     let Some(recovery) = port.recovery else { return Ok(None) };
@@ -73,6 +80,7 @@ pub(super) fn member_input(index: usize, member: usize, port: &DevicePortSpec, o
         drops: 0,
         room: port.in_queue as usize,
         head: Head::default(),
+        lost: notes(port),
     })
 }
 
@@ -155,7 +163,9 @@ pub(super) fn output(
         let pauses = Pauses::of(&spec.impairments, index);
         let queues = classes(index, port, max_frame)?;
         let shapers = shapers(index, port, tags, max_frame)?;
-        Ok(Member::new(line, port.out_queue as usize, pauses, queues, shapers))
+        let mut member = Member::new(line, port.out_queue as usize, pauses, queues, shapers);
+        (member.port, member.lost) = (index, notes(port));
+        Ok(member)
     };
     Ok(Output {
         spread: match port.stages {

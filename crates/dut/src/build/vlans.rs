@@ -3,6 +3,7 @@
 use super::values::shaper;
 use crate::error::DeviceError;
 use crate::shaping::{Shaper, Shapers};
+use crate::sort::Sort;
 use crate::spec::{DevicePortSpec, DeviceSpec, DeviceVlan, Forwarding};
 use crate::tags::{DEEPEST, Stack, Tags};
 use std::sync::Arc;
@@ -53,8 +54,15 @@ pub(super) fn shapers(index: usize, port: &DevicePortSpec, tags: &Arc<Tags>, max
     }
     let of_vlan = |(number, vlan): (usize, &DeviceVlan)| {
         let field = format!("ports[{index}].vlans[{number}].shape");
-        shaper(field, vlan.shape.as_ref(), max_frame).map(|bucket| Shaper::new(bucket, vlan.queue))
+        let bucket = shaper(field, vlan.shape.as_ref(), max_frame)?;
+        let first = vlan.priority.as_ref().map(|first| {
+            let sort = Sort::new([(&first.dscp[..], &[][..])].into_iter());
+            let field = format!("ports[{index}].vlans[{number}].priority.dscp");
+            sort.map(|sort| (sort, first.queue))
+                .ok_or_else(|| DeviceError::new(field, "a DSCP is 0 to 63"))
+        });
+        Ok(Shaper::new(bucket, vlan.queue, first.transpose()?))
     };
-    let each = port.vlans.iter().enumerate().map(of_vlan).collect::<Result<_, _>>()?;
+    let each = port.vlans.iter().enumerate().map(of_vlan).collect::<Result<_, DeviceError>>()?;
     Ok(Some(Shapers::new(tags.clone(), each)))
 }

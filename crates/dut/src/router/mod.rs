@@ -12,10 +12,12 @@ use crate::agent;
 use crate::flight::Frame;
 use crate::header::{self, ETHERNET, be16, be32, is_multicast, macs, put_mac, put_macs};
 use crate::lpm::Trie;
+use crate::tags::Stack;
 use hops::{Hop, Hops};
 use interface::{Interface, Tagged};
 use neighbour::{LEARNED_LIMIT, Neighbours};
 use netdyno_frame::arp::Arp;
+use netdyno_frame::hello::is_to_routers;
 use netdyno_frame::icmp::echo_reply;
 use netdyno_frame::nd::{Neighbour as Discovery, link_local};
 use netdyno_frame::spec::Mac;
@@ -42,6 +44,8 @@ pub(crate) enum Verdict {
     Query,
     /// It was a routing update.
     Update,
+    /// It was a hello to all OSPF routers.
+    Hello,
     /// It was for the router, which has something to say or has learned something.
     Heard(Box<Heard>),
     /// Dropped.
@@ -153,6 +157,7 @@ impl Router {
             header::ARP => self.hear_arp(frame, interface),
             header::IPV6 => self.hear_discovery(frame, interface).unwrap_or(Verdict::Consumed),
             header::IPV4 if self.is_update(frame, interface) => Verdict::Update,
+            header::IPV4 if is_to_routers(frame) => Verdict::Hello,
             _ => Verdict::Consumed,
         }
     }
@@ -348,6 +353,12 @@ impl Router {
             None if add && self.neighbours.len() < LEARNED_LIMIT => Some(self.neighbours.add(ip, interface)),
             None => None,
         }
+    }
+
+    /// Port, tags, MAC address and IPv4 network of an interface.
+    pub(crate) fn interface(&self, number: usize) -> (usize, Stack, Mac, Option<(Ipv4Addr, u8)>) {
+        let it = &self.interfaces[number];
+        (it.port, it.tags, bytes(it.mac), it.v4)
     }
 
     /// Takes in a routing update that came at `t` on `interface`: from a neighbour there, or it is not believed (RFC 2453 section

@@ -228,6 +228,7 @@ pub fn port(name: &str, index: u8) -> DevicePortSpec {
         ipv4: None,
         ipv6: None,
         vlans: Vec::new(),
+        ospf: None,
         stages: None,
     }
 }

@@ -1,14 +1,17 @@
 //! A tester port as a host on the network: it asks for next hops and keeps asking, answers for its own addresses,
 //! announces and defends them, and lets bridges learn where it is.
 
+mod adjacent;
 mod hop;
 mod own;
 mod post;
 
 use crate::reason::Invalid;
 use crate::spec::TesterPortSpec;
+use adjacent::Adjacent;
 pub use hop::{NextHop, Question};
 use netdyno_frame::arp::Arp;
+use netdyno_frame::hello::is_to_routers;
 use netdyno_frame::icmp;
 use netdyno_frame::nd::{Message, Neighbour};
 use netdyno_frame::parse::{Tag, ethertype, parse, protocol};
@@ -66,6 +69,8 @@ pub struct Host {
     changed: Vec<(usize, Mac)>,
     /// What was sent to it by UDP.
     pub post: Post,
+    /// Its OSPF neighbours.
+    pub adjacent: Adjacent,
 }
 
 impl Host {
@@ -75,9 +80,11 @@ impl Host {
     /// If an address cannot be read: which one and why.
     pub fn new(spec: &TesterPortSpec, poll_ps: u64) -> Result<Self, String> {
         let mac = spec.mac.parse()?;
+        let own = Own::new(mac, spec)?;
         Ok(Self {
             mac,
-            own: Own::new(mac, spec)?,
+            adjacent: Adjacent::new(spec, &own)?,
+            own,
             hops: Vec::new(),
             poll_ps,
             conflicts: Vec::new(),
@@ -267,6 +274,12 @@ impl Host {
         let layers = parse(frame)?;
         if layers.ethertype == ethertype::ARP {
             return self.hear_arp(&Arp::parse(frame)?, at_ps);
+        }
+        if is_to_routers(frame) {
+            let tags: Vec<Tag> = layers.tags(frame).collect();
+            let packet = frame.get(layers.outer.l3 as usize..)?;
+            self.adjacent.hear(&tags, packet, at_ps);
+            return None;
         }
         if !matches!(layers.outer.protocol, protocol::ICMP | protocol::ICMPV6) {
             self.post.take(self.mac, &self.own, frame, &layers, at_ps);

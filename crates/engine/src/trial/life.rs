@@ -26,6 +26,11 @@ impl Trial {
         self.poll_ps = due.unwrap_or(u64::MAX);
     }
 
+    /// Finds out when the next hello is due.
+    pub(super) fn plan_hellos(&mut self) {
+        self.hello_ps = self.hosts.iter().map(|host| host.adjacent.due_ps()).min().unwrap_or(u64::MAX);
+    }
+
     /// Polls that are due. Before what else is due by then is sent, so that each finds its place by its time.
     pub(super) fn poll(&mut self, now: u64) {
         if now < self.poll_ps {
@@ -39,8 +44,16 @@ impl Trial {
         self.plan_polls();
     }
 
-    /// What the script has due. Before what else is due by then is sent, as with polls.
+    /// What the script and the ports' neighbours have due. Before what else is due by then is sent, as with polls.
     pub(super) fn say(&mut self, now: u64) {
+        if now >= self.hello_ps {
+            for (host, sender) in self.hosts.iter_mut().zip(&mut self.worker.senders) {
+                for (at, frame) in host.adjacent.due(now, host.mac()) {
+                    sender.own(at, frame);
+                }
+            }
+            self.plan_hellos();
+        }
         if now < self.script.due_ps() {
             return;
         }

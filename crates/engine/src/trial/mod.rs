@@ -83,8 +83,9 @@ pub struct Trial {
     heard: Vec<(usize, u64, Vec<u8>)>,
     /// Answers that were not sent.
     unanswered: u64,
-    /// When the next poll of a next hop is due.
+    /// When the next poll of a next hop is due, and the next hello.
     poll_ps: u64,
+    hello_ps: u64,
     /// When it looks next how far the followers have come, and what they had moved then by port.
     tell_ps: u64,
     others: Vec<[u64; 4]>,
@@ -197,6 +198,7 @@ impl Trial {
             heard: Vec::new(),
             unanswered: 0,
             poll_ps: u64::MAX,
+            hello_ps: u64::MAX,
             tell_ps: 0,
             others: vec![[0; 4]; infos.len()],
             interval: 0,
@@ -260,7 +262,7 @@ impl Trial {
                 ps: self.times.traffic + self.duration_ps,
             },
             next_word: Instant {
-                ps: self.poll_ps.min(self.script.due_ps()),
+                ps: self.poll_ps.min(self.script.due_ps()).min(self.hello_ps),
             },
             own_frames: worker.senders.iter().map(|sender| sender.own_frames).sum(),
             strangers: worker.receiver.ports.iter().map(|port| port.foreign).sum(),

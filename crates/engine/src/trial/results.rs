@@ -3,17 +3,18 @@
 use super::Trial;
 use super::phases::phases;
 use super::worker::Worker;
-use crate::host::NextHop;
+use crate::host::{Host, NextHop};
 use crate::observe::First;
 use crate::observe::Observer;
 use crate::reason::Invalid;
 use crate::receive::Arrivals;
 use crate::result::{
-    CatchUp, ConflictResult, FlowCounts, Gap, Gaps, Health, HeardResult, HopChange, HopSilence, NextHopResult, PortResult, SaidResult,
-    Silence, StreamResult, TrialResult,
+    AdjacencyResult, CatchUp, ConflictResult, FlowCounts, Gap, Gaps, Health, HeardResult, HopChange, HopSilence, NextHopResult, PortResult,
+    SaidResult, Silence, StreamResult, TrialResult,
 };
 use crate::send::{Lane, Sender};
 use netdyno_frame::FCS_BYTES;
+use netdyno_frame::hello::Change;
 use netdyno_io::port::{PortCounters, WIRE_OVERHEAD_BYTES};
 
 impl Trial {
@@ -21,6 +22,7 @@ impl Trial {
     #[must_use]
     pub fn result(&mut self) -> TrialResult {
         self.worker.settle();
+        self.hosts.iter_mut().for_each(|host| host.adjacent.end());
         result(self)
     }
 }
@@ -69,6 +71,7 @@ fn result(trial: &Trial) -> TrialResult {
         heard: heard(trial),
         heard_beyond: trial.hosts.iter().map(|host| host.post.beyond()).sum(),
         heard_damaged: trial.hosts.iter().map(|host| host.post.damaged()).sum(),
+        adjacencies: adjacencies(trial),
         invalid,
         began_late_ns: trial.worker.began_late_ps().filter(|_| trial.spec.waits).map(|ps| ps / 1000),
     }
@@ -103,6 +106,22 @@ fn said(trial: &Trial) -> Vec<SaidResult> {
         at_ns: since_traffic(trial, at_ps),
     })
     .collect()
+}
+
+fn adjacencies(trial: &Trial) -> Vec<AdjacencyResult> {
+    let since = |change: &Change| Change {
+        at_ps: change.at_ps.saturating_sub(trial.times.traffic),
+        ..*change
+    };
+    let of_port = |(port, host): (usize, &Host)| -> Vec<_> {
+        let of = |(vlans, changes): (Vec<u16>, &[Change])| AdjacencyResult {
+            port,
+            vlans,
+            changes: changes.iter().map(since).collect(),
+        };
+        host.adjacent.changes().map(of).collect()
+    };
+    trial.hosts.iter().enumerate().flat_map(of_port).collect()
 }
 
 fn heard(trial: &Trial) -> Vec<HeardResult> {

@@ -156,7 +156,7 @@ impl Node for Trial {
         };
         let departure_ps = self.worker.next_departure(traffic).map(|at| at.ps);
         let arrivals = self.worker.ports.iter().filter_map(|port| port.next_arrival()).map(|at| at.ps);
-        let words = self.poll_ps.min(self.script.due_ps());
+        let words = self.poll_ps.min(self.script.due_ps()).min(self.hello_ps);
         let words = Some(words).filter(|&ps| ps != u64::MAX);
         arrivals
             .chain(departure_ps)

@@ -295,6 +295,9 @@ impl Trial {
         };
         self.times.traffic = at;
         self.script.begin(at);
+        let until = at + self.duration_ps;
+        self.hosts.iter_mut().for_each(|host| host.adjacent.begin(at, until));
+        self.plan_hellos();
         let (sample_ps, samples) = samples(&self.spec, self.duration_ps);
         self.worker.note_counters();
         self.worker

@@ -38,9 +38,11 @@ QUEUE = 31_600
 # "20-Gbps Embedded Services Processor". That of frames, FCS counted, for both ports pass their lines' rate.
 SYSTEM_BPS = 20_000_000_000
 # "In all cases the priority traffic incurred latency in the order of 30 ~ 50usec, while default traffic was
-# either buffered or tail dropped": a low-latency queue by DSCP 46 in front of each line, shallow.
+# either buffered or tail dropped": a low-latency queue by DSCP 46 in front of each line and of each shaper,
+# shallow. What routers tell each other (DSCP 48) is in it as well; without it they wait with all else.
+URGENT = {"dscp": [46, 48], "queue": 64}
 LLQ = (
-    {"name": "priority", "dscp": [46], "priority": 0, "queue": 64},
+    {"name": "priority", "priority": 0, **URGENT},
     {"name": "default", "priority": 1, "queue": 1024},
 )
 # "20-30 microseconds without services": the least of it, for the time of a frame on both lines comes on top.
@@ -79,6 +81,7 @@ def _model(links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
         ports=({"classes": list(LLQ) if llq else []},) * len(links),
         device=device,
         notes=(note,),
+        vlan={"priority": URGENT} if llq else {},
     )
 
 

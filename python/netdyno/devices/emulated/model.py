@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from netdyno.devices import addresses, filters, incidents, routes
 from netdyno.devices.drivers.driver import NO_DRIVER
+from netdyno.devices.emulated.hellos import adjacencies_of
 from netdyno.devices.emulated.served import Served
 from netdyno.devices.kind import Kind
 from netdyno.devices.live import Live
@@ -61,6 +62,8 @@ class Model:
     notes: tuple[Reason, ...] = ()
     bridge: Mapping[str, Any] = field(default_factory=dict)
     """Fields of a bridge's forwarding: its table, and how fast it learns."""
+    vlan: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of each VLAN of a router's ports (DeviceVlan), beyond its tags, addresses and shaper."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,8 @@ class Emulated(Kind):
     _: KW_ONLY
     emulated: bool = True
     takes_driver: bool = True
+    has_speakers: bool = True
+    """Of a router in virtual time: its OSPF neighbours."""
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """A tester port for each link, the device between them, virtual time."""
@@ -93,13 +98,14 @@ class Emulated(Kind):
         found = self.model(links, chosen)
         models = found if isinstance(found, tuple) else (found,)
         _refuse_vlans(self.name, links, models)
-        wired = _wire(links, models, behind, rules)
+        # With a driver, who stands in for the device's command line has neighbours of its own.
+        says_hello = self.driver == NO_DRIVER and any(link.speaker for link in links)
+        if says_hello and not all(model.forwarding == "ipv4" for model in models):
+            raise ValueError(f"`routing` is a router's, and `{self.name}` is none")
+        wired = _wire(links, models, behind, rules, says_hello=says_hello)
         notes = () if befalls is None else (DeviceSetTo(((incidents.SETTING, befalls),)),)
         return replace(
             wired,
-            ports=tuple(
-                replace(port, speaker=link.speaker) for port, link in zip(wired.ports, links, strict=True)
-            ),
             settings=dict(settings),
             incidents=happens,
             notes=(*wired.notes, *notes),
@@ -155,7 +161,7 @@ def _vlan(port: int, number: int, vlan: Subinterface) -> Subinterface:
     return replace(vlan, address=ours, gateway=theirs, ipv6=ipv6, gateway_ipv6=gateway_ipv6)
 
 
-def _subinterface(vlan: Subinterface) -> dict[str, Any]:
+def _subinterface(vlan: Subinterface, model: Model) -> dict[str, Any]:
     """A router's end of a VLAN: DeviceVlan of crates/dut/src/spec.rs."""
     shape = None
     if vlan.shape_bps is not None:
@@ -166,6 +172,7 @@ def _subinterface(vlan: Subinterface) -> dict[str, Any]:
         "ipv4": f"{vlan.gateway}/30",
         "ipv6": f"{vlan.gateway_ipv6}/64",
         "shape": shape,
+        **model.vlan,
     }
 
 
@@ -174,6 +181,8 @@ def _wire(
     models: tuple[Model, ...],
     behind: tuple[tuple[str, ...], ...],
     rules: tuple[tuple[filters.Rule, ...], ...],
+    *,
+    says_hello: bool,
 ) -> Wiring:
     each = len(links) // len(models)
     of_links = tuple(model for model in models for _ in range(each))
@@ -192,6 +201,9 @@ def _wire(
         )
         for number, model in enumerate(models)
     ]
+    if says_hello:
+        for index, port in enumerate(ports):
+            _say_hello(devices[index // each]["ports"][index % each], port)
     session = {
         "clock": "virtual",
         "ports": [{"name": port.name, "backend": {"kind": "wire"}} for port in ports],
@@ -212,6 +224,7 @@ def _wire(
     traits = {Trait.CAN_BE_ASKED}
     traits |= {Trait.LEARNS} if "bridge-domain" in forwards else set()
     traits |= {Trait.REFUSES_TAGS} if "ipv4" in forwards else set()
+    traits |= {Trait.SAYS_HELLO} if says_hello else set()
     return Wiring(
         "virtual",
         ports,
@@ -238,6 +251,7 @@ def _port(index: int, link: LabLink, model: Model) -> WiredPort:
         vlans=tuple(_vlan(index, number, vlan) for number, vlan in enumerate(link.vlans))
         if routed
         else link.vlans,
+        speaker=link.speaker,
     )
 
 
@@ -266,7 +280,7 @@ def _device(
                 **(model.ports[own] if model.ports else {}),
                 **({"filter": _filter(rules[index])} if rules else {}),
                 **(
-                    {"vlans": list(map(_subinterface, ports[index].vlans))}
+                    {"vlans": [_subinterface(vlan, model) for vlan in ports[index].vlans]}
                     if routed and links[index].vlans
                     else {}
                 ),
@@ -276,6 +290,12 @@ def _device(
         "forwarding": {**_forwarding(model.forwarding, numbers, ports, behind), **model.bridge},
         **model.device,
     }
+
+
+def _say_hello(device_port: dict[str, Any], port: WiredPort) -> None:
+    """Gives the device's end of a link its neighbours, on each VLAN if there are any."""
+    for place, ends in zip(device_port.get("vlans") or [device_port], adjacencies_of(port), strict=False):
+        place["ospf"] = ends.device
 
 
 def _forwarding(

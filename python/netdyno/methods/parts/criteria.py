@@ -20,7 +20,7 @@ from netdyno.methods.reasons.convergence import (
     WithinResolution,
 )
 from netdyno.values import number as printed
-from netdyno.values.breaks import ADJACENCY, ANSWERS, PING, Break, find_breaks, is_asked
+from netdyno.values.breaks import ADJACENCY, ANSWERS, PING, Break, is_asked, list_breaks
 from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Cell, columns
 from netdyno.values.load import Trial
 from netdyno.values.number import duration
@@ -123,10 +123,10 @@ def judge_watches(situation: Situation, trials: Sequence[Made]) -> Iterator[Crit
         subjects = dict.fromkeys(series.subject for _, series in own)
         longest_ns = situation.answer_ns if source == ANSWERS else None
         broken = [
-            (made, found)
+            (made, one)
             for made, series in own
-            for found in find_breaks(series, longest_ns)
-            if not is_asked(found, made.outcome.happened)
+            for one in list_breaks(made.outcome, series, longest_ns)
+            if not is_asked(one, made.outcome.happened)
         ]
         if source == ANSWERS:
             yield _judge_answers(own, longest_ns, broken)
@@ -140,16 +140,26 @@ def judge_watches(situation: Situation, trials: Sequence[Made]) -> Iterator[Crit
         if unread is not None and not broken:
             yield Criterion(name, f"{len(subjects)} kept", "", NOT_KNOWN, why=unread)
             continue
-        kept = len(subjects) - len({found.subject for _, found in broken})
-        yield _of_breaks(name, f"{len(subjects)} kept", f"{kept} kept", broken)
+        yield _of_breaks(name, f"{len(subjects)} kept", _kept(trials, len(subjects), broken), broken)
+
+
+def _kept(trials: Sequence[Made], count: int, broken: Sequence[tuple[Made, Break]]) -> str:
+    """How many of so many watches held throughout; of several trials, up to which one all of them did."""
+    kept = f"{count - len({one.subject for _, one in broken})} kept"
+    bad = {made.number for made, _ in broken}
+    whole = [made.trial.name for made in takewhile(lambda made: made.number not in bad, trials)]
+    return f"{kept}, all up to {whole[-1]}" if bad and whole else kept
 
 
 def _of_breaks(name: str, asked: str, found: str, broken: Sequence[tuple[Made, Break]]) -> Criterion:
     """With the instant by which the first of them broke."""
     if not broken:
         return Criterion(name, asked, found, PASS)
-    made, first = broken[0]
-    return Criterion(name, asked, f"{found}; first lost: {first.subject}", FAIL, made, first.begin[1])
+    # Of the first trial with breaks the earliest one.
+    made, first = min(broken, key=lambda one: (one[0].number, one[1].begin[1] or 0))
+    return Criterion(
+        name, asked, f"{found}; first lost: {first.subject}", FAIL, made, first.begin[1], first.why
+    )
 
 
 def _judge_answers(

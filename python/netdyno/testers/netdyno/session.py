@@ -210,7 +210,8 @@ class EngineSession:
     def _read(self, case: Case, trial: Trial) -> Outcome:
         """What the engine found, and what came of what the case's modifier said."""
         apart = frozenset(stream.name for stream in list_streams_beside(case, self._wiring))
-        result, modifier = read_result(self._opened.result(), apart), case.modifier
+        answer, modifier = self._opened.result(), case.modifier
+        result = read_result(answer, apart, self._wiring, trial.duration_ns)
         if modifier.read is None or result.post is None:
             return result
         exchange = modifier.read(scene(self._plan, case, self._wiring, trial), result)

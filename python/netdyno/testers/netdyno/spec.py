@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from netdyno import modifiers
 from netdyno.devices import routes
+from netdyno.devices.emulated.hellos import adjacencies_of
 from netdyno.devices.wiring import PEER, Trait, is_mac
 from netdyno.plan.arrivals import CONSTANT, EVEN
 from netdyno.plan.matrix import Case, Stream, list_streams_beside, own_flows, own_part, part_of, streams
 from netdyno.plan.quick import SOURCE_PORT
+from netdyno.testers.netdyno.adjacencies import read_adjacencies
 from netdyno.values.engine_reason import EngineReason
 from netdyno.values.health import Health, HostHealth
 from netdyno.values.load import Event, Frames, Trial
@@ -87,7 +89,7 @@ def trial_spec(
                 "ipv4": port.ipv4,
                 "ipv6": port.ipv6,
                 "gateway": _gateway(case, port),
-                "vlans": [vlan.spec(_version(case)) for vlan in port.vlans],
+                **_on_vlans(case, wiring, port),
                 "messages": list(words.get(number, silent).messages),
                 "listens": list(words.get(number, silent).listens),
                 "behind": list(words.get(number, silent).behind),
@@ -108,6 +110,15 @@ def trial_spec(
         # How far apart frames arrive is of interest where they do not leave evenly.
         "observe": {**asdict(trial.observe), "spacing": any(one["arrival"] != CONSTANT for one in sent)},
     }
+
+
+def _on_vlans(case: Case, wiring: Wiring, port: WiredPort) -> dict[str, Any]:
+    """Who a port is on the VLANs of its link, and its OSPF neighbours in virtual time."""
+    ends = adjacencies_of(port) if Trait.SAYS_HELLO in wiring.traits else []
+    vlans = [vlan.spec(_version(case)) for vlan in port.vlans]
+    if ends and vlans:
+        vlans = [vlan | {"ospf": one.tester} for vlan, one in zip(vlans, ends, strict=True)]
+    return {"vlans": vlans, **({"ospf": ends[0].tester} if ends and not vlans else {})}
 
 
 def _stream_spec(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> dict[str, Any]:
@@ -329,10 +340,13 @@ def _gateway(case: Case, port: WiredPort) -> str | None:
     return None if ours is None or written else hop
 
 
-def read_result(json_text: str, apart: Collection[str] = ()) -> Outcome:
+def read_result(
+    json_text: str, apart: Collection[str] = (), wiring: Wiring | None = None, traffic_ns: int = 0
+) -> Outcome:
     """The engine's answer, `{"trial": TrialResult, "devices": [...]}`, as values.
 
-    apart: streams beside those that are measured. A field too few or too many is a bug, and raises.
+    apart: streams beside those that are measured. wiring, traffic_ns: of the case, and how long its traffic
+    was, for its adjacencies. A field too few or too many is a bug, and raises.
     """
     answer = json.loads(json_text)
     trial = answer["trial"]
@@ -341,6 +355,7 @@ def read_result(json_text: str, apart: Collection[str] = ()) -> Outcome:
         return _reader(tuple[kind, ...])(trial.get(name, ()))
 
     streams = of(StreamResult, "streams")
+    series, lost = ((), ()) if wiring is None else read_adjacencies(answer, wiring, traffic_ns)
     return Outcome(
         FrameCounts(
             tuple(stream for stream in streams if stream.name not in apart),
@@ -357,6 +372,8 @@ def read_result(json_text: str, apart: Collection[str] = ()) -> Outcome:
         conflicts=of(Conflict, "conflicts"),
         hosts=of(HostHealth, "hosts"),
         post=_post(trial) if trial.get("said") or trial.get("heard") else None,
+        series=series,
+        adjacencies_lost=lost,
         readings=tuple((one["at_ns"], tuple(one["devices"])) for one in answer.get("readings", ())),
         readings_left_out=answer.get("readings_left_out", 0),
     )
