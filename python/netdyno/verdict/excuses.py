@@ -12,6 +12,7 @@ anywhere at no higher load, for such a device does not depend on the time of day
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -78,6 +79,35 @@ class Timed:
         """How long it sent, ns, as planned or as it did. Each of its streams asks."""
         samples = max((len(stream.tx) for stream in self.trial.streams), default=0)
         return max(self.planned_ns or self.trial.sample_ns * samples, 1)
+
+    @cached_property
+    def late(self) -> list[tuple[Witnesses, Sequence[_Moved]]]:
+        """Its late periods as `_list_moved` found them, by witnesses. Each of its streams asks for them."""
+        return []
+
+    @cached_property
+    def lags(self) -> Sequence[tuple[int, int]]:
+        """How late frames left, ns, and how many of them, by the buckets of all its streams."""
+        found: Counter[int] = Counter()
+        for stream in self.trial.streams:
+            if stream.lag is not None:
+                for ns, frames in decode(stream.lag.histogram).buckets:
+                    found[ns] += frames
+        return list(found.items())
+
+    @cached_property
+    def sent(self) -> Sequence[int]:
+        """How many frames all its streams sent in each sample. Each of them asks."""
+        return [sum(tx for tx, _ in row) for row in _rows(self.trial.streams)]
+
+    @cached_property
+    def latest_ns(self) -> Sequence[int]:
+        """The most a frame was late up to each sample, ns, as far as that is on time."""
+        lags = [stream.lag for stream in self.trial.streams if stream.lag is not None]
+        rows = [[min(row[0], lag.limit_ns) for row in tuple(lag.by_sample)[: len(self.sent)]] for lag in lags]
+        each = (max(row) for row in zip_longest(*rows, fillvalue=0))
+        most = [*each, *([0] * len(self.sent))][: len(self.sent)]
+        return list(accumulate(most, max))
 
 
 @dataclass(frozen=True)
@@ -407,7 +437,7 @@ def _is_begun_by_pauses(timed: Timed, lossy: Sequence[tuple[int, int]]) -> bool:
     And one that works in turns may lose to a pause what it took of another one, which was as long.
     """
     trial = timed.trial
-    sent = {number for number, row in enumerate(_rows(trial.streams)) if any(tx for tx, _ in row)}
+    sent = {number for number, frames in enumerate(timed.sent) if frames}
     lost = {number for number, _ in lossy}
     if not timed.is_constant or not lost or max(lost) >= max(sent, default=0):
         return False
@@ -459,11 +489,11 @@ class _Small:
         """Those of a trial that lost frames in these samples."""
         trial = timed.trial
         lags = [stream.lag for stream in trial.streams if stream.lag is not None]
-        sent = [sum(tx for tx, _ in row) for row in _rows(trial.streams)]
+        sent = timed.sent
         average = Fraction(sum(sent) * SECOND_NS, timed.sent_ns)
         highest = max((Fraction(one * SECOND_NS, trial.sample_ns) for one in sent), default=average)
         # What came in a bunch waits, and another frame is lost to it later, or before it.
-        latest = list(accumulate((_lag_in(lags, number) for number in range(len(sent))), max))
+        latest = timed.latest_ns
         ahead = -(-delay_ns(trial) // trial.sample_ns) + 1
         most: dict[int, int] = {}
         least: Fraction | None = None
@@ -485,9 +515,8 @@ class _Small:
             most[number] = -(-sent[number] * behind // (behind + 1))
         if least is None:
             return cls(0, {})
-        buckets = [one for lag in lags for one in decode(lag.histogram).buckets]
         # Of a bucket its upper end is known, in whole ns.
-        moved = sum(frames for ns, frames in buckets if ns + 1 > least) - sum(lag.late for lag in lags)
+        moved = sum(frames for ns, frames in timed.lags if ns + 1 > least) - sum(lag.late for lag in lags)
         return cls(max(moved, 0) * witnesses.traffic.ratio, most)
 
     def take(self, number: int, frames: int) -> int:
@@ -592,12 +621,20 @@ class _Moved:
     frames: int
 
 
-def _list_moved(timed: Timed, witnesses: Witnesses) -> Iterator[_Moved]:
+def _list_moved(timed: Timed, witnesses: Witnesses) -> Sequence[_Moved]:
     """The late periods that excuse frames: none if witnesses were as late."""
+    for known, moved in timed.late:
+        if known is witnesses:
+            return moved
+    timed.late.append((witnesses, list(_find_moved(timed, witnesses))))
+    return timed.late[-1][1]
+
+
+def _find_moved(timed: Timed, witnesses: Witnesses) -> Iterator[_Moved]:
     trial = timed.trial
     traffic = witnesses.traffic
     total = max(
-        Fraction(max((sum(tx for tx, _ in row) for row in _rows(trial.streams)), default=0), trial.sample_ns),
+        Fraction(max(timed.sent, default=0), trial.sample_ns),
         Fraction(sum(stream.offered for stream in trial.streams), timed.sent_ns),
     )
     total_fps = total * SECOND_NS
@@ -605,6 +642,7 @@ def _list_moved(timed: Timed, witnesses: Witnesses) -> Iterator[_Moved]:
     held_fps = average if timed.is_constant else total_fps
     harmless_ns = witnesses.harmless_ns(total_fps, len(trial.streams), held_fps)
     simple = _is_simple(timed, witnesses)
+    on_its_way_ns = delay_ns(trial)
     for stream in trial.streams:
         # Frames per ns.
         load = max(
@@ -615,7 +653,7 @@ def _list_moved(timed: Timed, witnesses: Witnesses) -> Iterator[_Moved]:
                 due = int(load * period.sum_ns) + period.times
                 moved = min(due, period.frames) if simple else period.frames
                 # What was on its way when the late frames came may be lost to them.
-                begin_ns = max(period.from_ns - delay_ns(trial), 0)
+                begin_ns = max(period.from_ns - on_its_way_ns, 0)
                 yield _Moved(begin_ns, period.until_ns, moved * traffic.ratio)
 
 
