@@ -35,6 +35,7 @@ RUN_ELSEWHERE = {
     "rfc2544.yaml": "methods/test_rfc2544_suite.py",
     "rfc2544-suite.yaml": "plan/test_suites.py",
     "asr1000-latency.yaml": "methods/test_rfc2544_suite.py",
+    "asr1000-wan.yaml": "devices/test_adjacencies.py",
     "soak.yaml": "methods/test_soak.py",
     "activation.yaml": "methods/test_y1564.py",
     "modifiers.yaml": "modifiers/test_management.py",
