@@ -124,6 +124,8 @@ fn with_vlans(shape: Option<u64>) -> DeviceSpec {
                 excess: None,
             }),
             queue: 64,
+            priority: None,
+            ospf: None,
         });
         let (prefix, via) = (format!("16.{number}.0.0/16"), ip(2));
         neighbours.push(Neighbour {

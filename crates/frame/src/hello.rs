@@ -80,13 +80,13 @@ impl Hello {
         let header = usize::from(packet.first()? & 0x0f) * 4;
         let total = usize::from(be16(packet, 2)?);
         let (head, message) = (packet.get(..header)?, packet.get(header..total)?);
-        if header < IP || head[0] >> 4 != 4 || head[9] != PROTOCOL || checksum::sum(head) % 0xffff != 0 {
+        if header < IP || head[0] >> 4 != 4 || head[9] != PROTOCOL || !checksum::sum(head).is_multiple_of(0xffff) {
             return None;
         }
         // Without authentication the 64 bits for it are 0, and as good as not summed up (appendix D.4).
         let length = usize::from(be16(message, 2)?);
         let message = message.get(..length)?;
-        if length < HEAD + BODY || message[..2] != [VERSION, HELLO] || checksum::sum(message) % 0xffff != 0 {
+        if length < HEAD + BODY || message[..2] != [VERSION, HELLO] || !checksum::sum(message).is_multiple_of(0xffff) {
             return None;
         }
         let address = |bytes: &[u8]| array::<4>(bytes, 0).map(|four| Ipv4Addr::from(*four));

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+from netdyno.errors import counted
 from netdyno.values.number import duration
 from netdyno.values.reason import Codes, Reason, declared
 
@@ -53,8 +54,8 @@ class NeighbourSilent(Reason, code="neighbour-silent"):
 
     def __str__(self) -> str:
         place = _PLACES[self.place].format(self.of)
-        whose = "own hello" if self.who == "tester" else "hello of the tester"
-        lost = f"the device lost {self.hellos} {whose}{'' if self.hellos == 1 else 's'} in {place}"
+        whose = "of its own" if self.who == "tester" else "of the tester"
+        lost = f"the device lost {counted(self.hellos, 'hello')} {whose} in {place}"
         return f"The {self.who} heard no hello for {duration(self.within_ns)}: {lost}."
 
 
