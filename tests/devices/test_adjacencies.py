@@ -23,7 +23,7 @@ SMALL = (
 )
 
 
-def test_adjacencies_break_in_the_shapers_queue_and_not_in_a_priority_queue(tmp_path: Path) -> None:
+def test_adjacencies_break_in_a_full_queue_and_not_in_a_priority_queue(tmp_path: Path) -> None:
     outcome = runner.run(load(PLAN, overrides=SMALL), tmp_path, watcher(), runner.Selection())
     with open_run(outcome.folder, REASONS) as run:
         without, llq = run.cases

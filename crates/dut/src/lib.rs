@@ -20,6 +20,7 @@ mod filter;
 mod flight;
 mod head_of_line;
 mod header;
+mod hellos;
 mod impair;
 mod ingress;
 mod instruments;

@@ -6,13 +6,14 @@ mod ports;
 mod values;
 mod vlans;
 
-use crate::adjacency::{Adjacencies, adjacencies};
+use crate::adjacency::Adjacencies;
 use crate::agent::Agent;
 use crate::bridge::Bridge;
 use crate::device::{Core, Count, Device, Forwarder};
 use crate::direct::outs;
 use crate::egress::Delay;
 use crate::error::{DeviceError, mac};
+use crate::hellos::adjacencies;
 use crate::pool::Pool;
 use crate::router::Router;
 use crate::spec::{DevicePortSpec, DeviceSpec, Forwarding};

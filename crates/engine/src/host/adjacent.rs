@@ -2,7 +2,6 @@
 
 use super::own::{Own, same_vlans, tag};
 use crate::spec::TesterPortSpec;
-use crate::trial::ANSWER_PS;
 use netdyno_frame::hello::{Change, Hello, Neighbour, NeighbourSpec};
 use netdyno_frame::parse::Tag;
 use netdyno_frame::spec::Mac;
@@ -72,13 +71,14 @@ impl Adjacent {
         }
     }
 
-    /// The hellos due by `now`, each with its time. They say what was known [`ANSWER_PS`] before, as answers do, whatever the rounds.
-    pub fn due(&mut self, now: u64, mac: Mac) -> Vec<(u64, Vec<u8>)> {
+    /// The hellos due by `now`, each with its time. They say what was known `answer_ps` before, which is what an answer takes: so they do
+    /// not depend on the rounds.
+    pub fn due(&mut self, now: u64, mac: Mac, answer_ps: u64) -> Vec<(u64, Vec<u8>)> {
         let mut found = Vec::new();
         for one in &mut self.each {
             while one.end.next_hello() <= now.min(self.until_ps - 1) {
                 let at = one.end.next_hello();
-                found.push((at, one.end.say(at.saturating_sub(ANSWER_PS), &one.tags, mac, one.address)));
+                found.push((at, one.end.say(at.saturating_sub(answer_ps), &one.tags, mac, one.address)));
             }
         }
         found.sort_by_key(|(at, _)| *at);

@@ -48,7 +48,7 @@ impl Trial {
     pub(super) fn say(&mut self, now: u64) {
         if now >= self.hello_ps {
             for (host, sender) in self.hosts.iter_mut().zip(&mut self.worker.senders) {
-                for (at, frame) in host.adjacent.due(now, host.mac()) {
+                for (at, frame) in host.adjacent.due(now, host.mac(), ANSWER_PS) {
                     sender.own(at, frame);
                 }
             }
