@@ -23,7 +23,7 @@ PACKAGES = {
     "routeros": ("'librouteros<5'",),
     "rehearse": ("'asyncssh<3'",),
     "tcp": ("'pyroute2<0.10'",),
-    "hosts": ("'distributed==2026.8.*'",),
+    "hosts": ("'distributed<2026.9'",),
 }
 """What installs each: by the names of the packages, since netdyno itself may come from a file."""
 

@@ -90,7 +90,7 @@ class Door:
         except ImportError as error:
             raise HostError(
                 "generator hosts need the Python package `distributed`, which is not installed",
-                "install it here and on each host: `pip install 'distributed==2026.8.*'`",
+                "install it here and on each host: `pip install 'distributed<2026.9'`",
                 code="extra-missing",
             ) from error
 
