@@ -16,6 +16,7 @@ from typing import Protocol
 
 from netdyno.calibration import Calibration, inventory, shelf
 from netdyno.campaign import busy, memory
+from netdyno.campaign.cluster import Cluster
 from netdyno.campaign.events import Event, Failed, Interrupted, Measured, Rewired, TrialEnded, Wired
 from netdyno.campaign.interrupts import Interrupts
 from netdyno.campaign.job import Job
@@ -28,6 +29,7 @@ from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink
 from netdyno.devices.bgp_password import read_password
 from netdyno.devices.reasons import VersionUnknown
+from netdyno.errors import NetdynoError
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case, cases
 from netdyno.plan.overrides import locate
@@ -68,15 +70,19 @@ def run(
     tester: TesterEntry | None = None,
     interrupts: Interrupts | None = None,
     prepare: Callable[[Plan, Sequence[Case]], None] = lambda plan, cases: None,
+    on: str = "",
 ) -> Outcome:
     """Runs a plan into a new folder below `parent`.
 
     tester: in place of the plan's. interrupts: stay in force when it returns. prepare: called with the plan
-    and its cases once this machine is known to be able to run them, before anything is kept.
+    and its cases once this machine is known to be able to run them, before anything is kept. on: the cluster
+    whose workers run the cases, as `Cluster` takes it; empty: processes of this machine.
     """
     plan = selection.plan(plan)
     tester = tester or TESTERS[plan.tester]
     chosen = selection.cases(plan)
+    if on:
+        _refuse_real(plan, chosen)
     name = Path(plan.file).stem
     head = RunHead(
         name=name,
@@ -93,6 +99,7 @@ def run(
     with ExitStack() as entered:
         shared = entered.enter_context(_prepared(plan, chosen))
         prepare(plan, chosen)
+        cluster = entered.enter_context(Cluster(on, head.versions)) if on else None
         installed = entered.enter_context(_installed(interrupts))
         now = datetime.now(UTC)
         folder = new_folder(parent, name, now)
@@ -111,7 +118,7 @@ def run(
                 Job(plan, case, tester, calibrations=kept, versions=head.versions, run=own, served=every)
                 for case in chosen
             ]
-            return _campaign(store, jobs, watcher, 0, installed, shared)
+            return _campaign(store, jobs, watcher, 0, installed, shared, cluster)
 
 
 def _calibrations(runs: Path) -> tuple[Calibration, ...]:
@@ -253,10 +260,11 @@ def _campaign(
     already: int,
     interrupts: Interrupts,
     shared: Collection[int],
+    cluster: Cluster | None = None,
 ) -> Outcome:
     """Virtual cases on all cores, then real ones one by one. This process alone writes the store.
 
-    shared: files that its workers keep open.
+    shared: files that its workers keep open. cluster: runs the cases in place of processes of this machine.
     """
     # What sends both ways takes about twice as long, and no core is to wait for such a case at the end.
     virtual = [job for job in jobs if _clock(job) == "virtual"]
@@ -288,8 +296,12 @@ def _campaign(
             if not group or interrupts.is_stopping:
                 continue
             kept = {one.id: one for one in jobs[0].calibrations}
-            workers = Workers(min(count, len(group)), fresh=fresh, shared=shared)
-            with interrupts.stopping(workers, is_configured), workers, kept_to():
+            workers = cluster or Workers(min(count, len(group)), fresh=fresh, shared=shared)
+            with (
+                interrupts.stopping(workers, is_configured),
+                nullcontext() if cluster else workers,
+                kept_to(),
+            ):
                 for event in workers.run(group):
                     undos.follow(event)
                     interrupts.look_at_clock()
@@ -427,7 +439,20 @@ def _keeps_peers(link: LabLink) -> bool:
 
 
 def _clock(job: Job) -> str:
-    return job.plan.kind.wire(job.plan.lab.links, job.case.settings).clock
+    return _clock_of(job.plan, job.case)
+
+
+def _clock_of(plan: Plan, case: Case) -> str:
+    return plan.kind.wire(plan.lab.links, case.settings).clock
+
+
+def _refuse_real(plan: Plan, chosen: Iterable[Case]) -> None:
+    """NetdynoError if a case must run here: on ports, or on a device that a driver reaches."""
+    for case in chosen:
+        if plan.lab.access is not None or _clock_of(plan, case) == "real":
+            text = f"--on: the case `{case.name}` runs on ports or a device of this machine"
+            hint = "leave out --on, or choose cases of emulated devices with --only"
+            raise NetdynoError(text, hint, code="not-virtual")
 
 
 def _heads(plan: Plan, chosen: Iterable[Case]) -> list[CaseHead]:

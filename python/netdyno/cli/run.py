@@ -94,6 +94,13 @@ if TYPE_CHECKING:
     help="Do not measure the tester first, which takes up to about 20 s, once.",
 )
 @click.option("--rehearse", is_flag=True, help=REHEARSE)
+@click.option(
+    "--on",
+    default="",
+    metavar="CLUSTER",
+    help="Run the cases, of emulated devices, on the workers of a Dask cluster: `local:4` starts four here,"
+    " `tcp://scheduler:8786` is one that runs.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Print the whole report, not one screen of it.")
 @click.pass_context
 def run(
@@ -112,20 +119,27 @@ def run(
     log_file: Path | None,
     no_calibrate: bool,
     rehearse: bool,
+    on: str,
     verbose: bool,
 ) -> None:
     """Run a PLAN, or continue a run that was interrupted or killed."""
     if (plan is None) == (resume is None):
         raise click.UsageError("give a plan, or a folder with --resume")
-    left_out = {"overrides", "scale", "only", "dry_run", "rehearse"}
+    left_out = {"overrides", "scale", "only", "dry_run", "rehearse", "on"}
     if resume is not None and any(
         context.get_parameter_source(one) is ParameterSource.COMMANDLINE for one in left_out
     ):
         raise click.UsageError(
-            "--resume continues a run as it began: leave out --set, --scale, --only, --dry-run and --rehearse"
+            "--resume continues a run as it began: leave out --set, --scale, --only, --dry-run, --rehearse"
+            " and --on"
         )
     selection = _selection(scale, only)
     check_folder(junit)
+    if on:
+        from netdyno.campaign.cluster import check_address
+
+        if wrong := check_address(on):
+            raise click.UsageError(f"--on: {wrong}")
 
     from netdyno.campaign import run as runner
     from netdyno.campaign.interrupts import Interrupts
@@ -155,7 +169,7 @@ def run(
         else:
             assert loaded is not None
             prepare = (lambda plan, cases: None) if no_calibrate else partial(calibrate_first, out)
-            outcome = runner.run(loaded, out, view, selection, interrupts=interrupts, prepare=prepare)
+            outcome = runner.run(loaded, out, view, selection, interrupts=interrupts, prepare=prepare, on=on)
         wanted = Wanted(reports, junit, github_summary)
         conclude(outcome, wanted, interrupts, verbose=verbose)
 
