@@ -118,11 +118,11 @@ def test_scheduler_that_does_not_answer_ends_the_run_before_it_begins(
     monkeypatch.setattr("netdyno.campaign.cluster.CONNECT_S", 0.5)
     with pytest.raises(NetdynoError) as caught:
         runner.run(parse(PLAN), tmp_path, Watcher(), runner.Selection(), on="tcp://127.0.0.1:9")
-    assert caught.value.code == "no-scheduler"
+    assert caught.value.code == "host-unreachable"
 
 
 def test_cases_on_ports_stay_on_their_machine(tmp_path: Path) -> None:
     plan = parse(text("throughput: {}", kind="linux/router"))
     with pytest.raises(NetdynoError) as caught:
         runner.run(plan, tmp_path, Watcher(), runner.Selection(), on="local:2")
-    assert caught.value.code == "not-virtual"
+    assert caught.value.code == "conflict"

@@ -13,7 +13,6 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -76,7 +75,7 @@ class Cluster:
         given = tuple(jobs)
         name = f"netdyno-stop-{id(self)}-{time.time_ns()}"
         flag = dask.Event(name, client=self._client)
-        # Computed on the cluster, so that it is made again where the worker that had it is lost.
+        # Computed on the cluster, so that a lost worker does not take it with it.
         loaded = self._client.submit(pickle.loads, pickle.dumps(given), key=f"{name}-jobs")
         numbers = {
             self._client.submit(_run, loaded, index, name, pure=False, retries=0): job.case.number
@@ -107,13 +106,13 @@ class Cluster:
         except _dask().KilledWorker:
             text = f"{LOST_WORKERS} workers were lost, one after the other, while they ran this case"
             hint = "most often for want of memory: `dmesg` on their machines says so"
-            yield Failed(number, CaseError("workers-lost", text, hint))
+            yield Failed(number, CaseError("host-lost", text, hint))
         except Exception as error:
             if self._client.status != "running" or future.status in ("cancelled", "lost"):
                 yield _lost(self._where, number)
             else:
                 text = f"its worker could not run it: {type(error).__name__}: {error}"
-                yield Failed(number, CaseError("worker-failed", text))
+                yield Failed(number, CaseError("host-lost", text))
         else:
             yield from events
 
@@ -131,10 +130,12 @@ class Cluster:
                 hint = (
                     "start it there with `dask scheduler`, or look at the address; TLS is set by Dask's own"
                 )
-                raise NetdynoError(text, f"{hint} settings", code="no-scheduler") from None
+                raise NetdynoError(text, f"{hint} settings", code="host-unreachable") from None
+        from dask import config
+
         count = int(self._where.removeprefix(LOCAL))
         self._stack.enter_context(
-            import_module("dask").config.set(
+            config.set(
                 {
                     "distributed.scheduler.allowed-failures": LOST_WORKERS,
                     "distributed.worker.profile.enabled": False,
@@ -160,18 +161,18 @@ class Cluster:
         except TimeoutError:
             hint = "start some: `dask worker ADDRESS --nthreads 1`"
             raise NetdynoError(
-                f"--on: the scheduler at {self._where} has no worker", hint, code="no-worker"
+                f"--on: the scheduler at {self._where} has no worker", hint, code="host-unreachable"
             ) from None
         threads = {name: one["nthreads"] for name, one in self._client.scheduler_info(-1)["workers"].items()}
         for name, count in threads.items():
             if count != 1:
                 text = f"--on: the worker {name} has {count} threads; a case takes a process of its own"
-                raise NetdynoError(text, "start it with `--nthreads 1`", code="worker-threads")
+                raise NetdynoError(text, "start it with `--nthreads 1`", code="host-settings")
         for name, theirs in self._client.run(_ready, self._where.startswith(LOCAL)).items():
             for what, version in self._versions.items():
                 if theirs.get(what) != version:
                     text = f"--on: the worker {name} has {what} {theirs.get(what)}, this run {version}"
-                    raise NetdynoError(text, "install the same version there", code="other-version")
+                    raise NetdynoError(text, "install the same version there", code="host-version")
 
 
 COMPARED = ("netdyno", "engine")
@@ -195,12 +196,14 @@ def check_address(text: str) -> str | None:
 
 def _dask() -> Any:
     """The library, loaded when it is asked for. Its names have no types."""
-    return import_module("distributed")
+    import distributed
+
+    return distributed
 
 
 def _lost(where: str, number: int) -> Failed:
     text = f"the scheduler at {where} is gone" if not where.startswith(LOCAL) else "the cluster has ended"
-    return Failed(number, CaseError("scheduler-gone", text, "`netdyno run --resume` goes on with the rest"))
+    return Failed(number, CaseError("host-lost", text, "`netdyno run --resume` goes on with the rest"))
 
 
 def _in_a_line(error: Exception) -> str:

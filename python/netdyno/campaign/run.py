@@ -452,7 +452,7 @@ def _refuse_real(plan: Plan, chosen: Iterable[Case]) -> None:
         if plan.lab.access is not None or _clock_of(plan, case) == "real":
             text = f"--on: the case `{case.name}` runs on ports or a device of this machine"
             hint = "leave out --on, or choose cases of emulated devices with --only"
-            raise NetdynoError(text, hint, code="not-virtual")
+            raise NetdynoError(text, hint, code="conflict")
 
 
 def _heads(plan: Plan, chosen: Iterable[Case]) -> list[CaseHead]:
