@@ -121,6 +121,12 @@ def test_scheduler_that_does_not_answer_ends_the_run_before_it_begins(
     assert caught.value.code == "host-unreachable"
 
 
+def test_scheduler_that_others_can_reach_needs_tls(tmp_path: Path) -> None:
+    with pytest.raises(NetdynoError) as caught:
+        runner.run(parse(PLAN), tmp_path, Watcher(), runner.Selection(), on="tcp://192.0.2.9:8786")
+    assert caught.value.code == "host-not-encrypted"
+
+
 def test_cases_on_ports_stay_on_their_machine(tmp_path: Path) -> None:
     plan = parse(text("throughput: {}", kind="linux/router"))
     with pytest.raises(NetdynoError) as caught:

@@ -72,8 +72,8 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "socket": ("ports", "devices"),
     "subprocess": ("ports", "devices"),
     "multiprocessing": ("campaign",),
-    "distributed": ("hosts",),
-    "dask": ("hosts",),
+    "distributed": ("hosts", "campaign"),
+    "dask": ("hosts", "campaign"),
     "time": ("ports", "hosts", "devices", "store", "testers", "calibration", "campaign", "cli"),
 }
 

@@ -21,6 +21,7 @@ from netdyno.campaign.events import Event, Failed, Interrupted, Looked, Waiting
 from netdyno.campaign.job import Job
 from netdyno.devices.extras import find_missing
 from netdyno.errors import NetdynoError
+from netdyno.hosts.door import refuse_unencrypted
 from netdyno.values.records import CaseError
 
 LOCAL = "local:"
@@ -123,6 +124,7 @@ class Cluster:
         dask = _dask()
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         if not self._where.startswith(LOCAL):
+            refuse_unencrypted(self._where)
             try:
                 return self._stack.enter_context(dask.Client(self._where, timeout=CONNECT_S))
             except (OSError, TimeoutError, ValueError) as error:
