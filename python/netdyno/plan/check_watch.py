@@ -52,12 +52,13 @@ def watch(
         return found
     driver = tables.drivers[lab.driver] if lab.driver else None
     has_speakers = any(link.speaker for link in lab.links)
-    if kind.emulated and (found.pings or (driver is None and not (found.adjacencies and has_speakers))):
+    has_own = driver is not None or (found.adjacencies and has_speakers)
+    if kind.emulated and (found.pings or not has_own):
         source.report_key(
-            (AT, "ping") if found.pings else (AT,),
-            f"`{kind.name}` runs in virtual time, and {'pings' if found.pings else 'watches'} need real time",
+            (AT, "ping") if has_own else (AT,),
+            f"`{kind.name}` runs in virtual time, and {'pings' if has_own else 'watches'} need real time",
             "leave `ping` out"
-            if found.pings
+            if has_own
             else "give a link `routing: {ospf: true}` and watch `adjacencies`; or take a `linux/...` or an"
             " external device",
             code="unsupported",
