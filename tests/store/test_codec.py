@@ -23,6 +23,7 @@ from netdyno.values.health import CatchUp, Health, HostHealth, PeerHealth, Worke
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Event, Happened, Segment
 from netdyno.values.outcome import (
+    AdjacencyLost,
     BackPressure,
     Carried,
     CarrierLoss,
@@ -148,6 +149,7 @@ OUTCOME = Outcome(
     ),
     conflicts=(Conflict("a", "100.64.0.2", "02:00:00:00:00:09"),),
     happened=(Happened(Event(5, "reset", "a"), 6, 7),),
+    adjacencies_lost=(AdjacencyLost("OSPF neighbour 192.0.2.1", 5, said("silent")),),
     started=NOW,
     exchange=Exchange("a", 5, 4, 1, ("no answer",), 7, 8, 9),
     series=(
