@@ -63,6 +63,7 @@ def mistakes(**parts: Any) -> list[tuple[str, str]]:
         ("{ospf3: {hello: 4s, dead: 1s}}", ".ospf3", "conflict"),
         ("{ospf: {hello: 500ms}}", ".ospf.hello", "out-of-range"),
         ("{ospf: {area: backbone}}", ".ospf.area", "wrong-format"),
+        (f"{{bgp: {{{TABLE}, hold: 2s}}}}", ".bgp.hold", "out-of-range"),
         (f"{{bgp: {{{TABLE}, withdraw: 2001}}}}", ".bgp.withdraw", "out-of-range"),
         (f"{{bgp: {{{TABLE}, withdraw_ipv6: 1}}}}", ".bgp.withdraw_ipv6", "out-of-range"),
         (f"{{bgp: {{{TABLE}, sessions: 3}}}}", ".bgp.sessions", "missing-field"),

@@ -41,6 +41,8 @@ class Bgp:
     """The second choice for the same routes: a longer AS path, or of iBGP a lower local preference."""
     restarts: bool = False
     """Graceful restart (RFC 4724) is offered."""
+    hold_s: int = 90
+    """The hold time that the tester offers (RFC 4271 section 10 suggests this one)."""
 
     @property
     def is_internal(self) -> bool:

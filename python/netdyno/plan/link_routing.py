@@ -32,6 +32,14 @@ def _whole_seconds(value: PositiveDuration) -> PositiveDuration:
 Seconds: TypeAlias = Annotated[PositiveDuration, AfterValidator(_whole_seconds)]
 
 
+def _hold(value: PositiveDuration) -> PositiveDuration:
+    if value.ns % SECOND or not 3 <= value.ns // SECOND <= 65_535:
+        raise Problem(
+            f"`{value}` is not a hold time", "whole seconds from `3s` on (RFC 4271)", code="out-of-range"
+        )
+    return value
+
+
 def _area(value: object) -> object:
     """An area as a number or as an address: `0` is `0.0.0.0`."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**32:
@@ -73,6 +81,8 @@ class LinkBgp(Element):
     """TCP MD5 (RFC 2385); the password is in the environment, `NETDYNO_BGP_PASSWORD`."""
     backup: bool = False
     """The second choice for the same routes: a longer AS path, or of iBGP a lower local preference."""
+    hold: Annotated[PositiveDuration, AfterValidator(_hold)] = PositiveDuration.of_ns(90 * SECOND)
+    """The hold time that the tester offers; the shorter one of both ends is in force."""
     graceful_restart: bool = False
     """Offer graceful restart (RFC 4724)."""
 
@@ -133,6 +143,7 @@ def _bgp(given: LinkBgp, base: Path | None) -> Bgp:
         has_password=given.md5,
         is_backup=given.backup,
         restarts=given.graceful_restart,
+        hold_s=given.hold.ns // SECOND,
     )
 
 

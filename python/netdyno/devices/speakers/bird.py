@@ -10,9 +10,6 @@ from netdyno.devices.peering import Bgp, Ospf, Speaker
 TABLES = {4: ("table4", "withdrawn4"), 6: ("table6", "withdrawn6")}
 """Static protocols that hold the table, by IP version; of the second all routes can be withdrawn at once."""
 SESSION = "bgp1"
-HOLD_S = 90
-"""RFC 4271 section 10 suggests it; the device may ask for less."""
-
 PREPENDED, LOW_PREFERENCE = 3, 50
 """What makes a second choice; 100 is the usual preference."""
 
@@ -71,7 +68,7 @@ def _session(bgp: Bgp, speaker: Speaker, one: Session, password: str) -> Iterato
     yield f"  local {one.own} as {bgp.own_as}; neighbor {one.peer} as {bgp.peer_as};"
     # Several BIRDs listen in one namespace, each at its own address.
     yield f"  {'direct' if one.is_direct else 'multihop'}; strict bind on;"
-    yield f"  hold time {HOLD_S}; connect delay time 1; connect retry time 2; error wait time 1, 2;"
+    yield f"  hold time {bgp.hold_s}; connect delay time 1; connect retry time 2; error wait time 1, 2;"
     yield f"  graceful restart {'on' if bgp.restarts else 'off'};"
     if password:
         yield f'  password "{password}";'
