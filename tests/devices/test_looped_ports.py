@@ -115,6 +115,32 @@ def test_each_looped_port_does_at_least_what_it_does_in_the_lab(
         assert all(done.get(port, 0) >= fps - slack for port, fps in least.items()), (least, done)
 
 
+@pytest.mark.parametrize("hosts", [2, 4])
+@pytest.mark.parametrize(("count", "pattern", "direction"), list(combinations()))
+def test_ports_looped_on_each_host_do_what_they_do_in_the_lab(
+    count: int, pattern: str, direction: str, hosts: int
+) -> None:
+    plan = plan_of(count, pattern, direction)
+    (case,) = cases(plan)
+    lab = loop_ports(wired(plan, case), VethLoop())
+    owners = [f"gen{port % hosts}" for port in range(count)]
+    ports = [{**port, "host": owner} for port, owner in zip(lab.session["ports"], owners, strict=True)]
+    threads = {"scheduler": "", "threads": {owner: {"workers": 2} for owner in owners}}
+    spread = replace(lab, session={**lab.session, "ports": ports, "hosts": threads})
+    spec = trial_spec(plan, case, lab, Trial("t", Frames.steady(FrameRate(FPS), 10**9)))
+    slack = Fraction(len(spec["streams"]), BITS)
+    for host in dict.fromkeys(owners):
+        share = spread.share(host)
+        own = [number for number, owner in enumerate(owners) if owner == host]
+        assert [port["name"] for port in share.session["ports"]] == [f"t{number}" for number in own]
+        assert (share.session["workers"], "hosts" in share.session) == (2, False)
+        on_loop = lead_back(spec, share)
+        assert [port["mac"] for port in on_loop["ports"]] == [lab.ports[number].mac for number in own]
+        for side in ("tx_port", "rx_port"):
+            least, done = loads(spec, side), loads(on_loop, side)
+            assert all(done.get(place, 0) >= least.get(number, 0) - slack for place, number in enumerate(own))
+
+
 @pytest.mark.parametrize(
     ("count", "pattern", "direction", "sent"),
     [

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from netdyno.calibration.document import CalibrationError
-from netdyno.calibration.looping import lead_back, received_bps, sum_bps
+from netdyno.calibration.looping import lead_back, received_bps, sum_at_ports, sum_bps
 from netdyno.methods import find_shortfall, sending_ns
 from netdyno.plan.matrix import cases
 from netdyno.testers import TesterEntry
@@ -134,7 +134,7 @@ class Bench:
     ) -> Shot:
         """A constant load with the frames of `case`. change: of the trial's spec, before it runs."""
         asked = Trial("loopback", Frames.steady(FrameRate(fps), duration_ns))
-        spec = lead_back(self.tester.trial_spec(self.plan, case, self.wiring.own, asked), self.wiring)
+        spec = lead_back(self.tester.trial_spec(self.plan, case, self.wiring.lab, asked), self.wiring)
         if case.profile.burst == 1:
             # What nothing enforces bounds nobody here: it is found how much more passes.
             for port, wired in zip(spec["ports"], self.wiring.ports, strict=True):
@@ -156,8 +156,11 @@ class Bench:
     def is_stricter(self, case: Case) -> bool:
         """Whether the joined ports send more in all than the lab's, at the same load."""
         load = Trial("loopback", Frames.steady(FrameRate(Fraction(1000)), 10**9))
-        spec = self.tester.trial_spec(self.plan, case, self.wiring.own, load)
-        return sum_bps(lead_back(spec, self.wiring)["streams"]) > sum_bps(spec["streams"])
+        spec = self.tester.trial_spec(self.plan, case, self.wiring.lab, load)
+        # Each frame on joined ports is sent and received there.
+        return 2 * sum_bps(lead_back(spec, self.wiring)["streams"]) > sum_at_ports(
+            spec["streams"], self.wiring
+        )
 
     def steadiest(self, case: Case, fps: Fraction, duration_ns: int) -> Shot:
         """As `shoot`, retried while it was disturbed; of several the one with most of its core.

@@ -106,6 +106,8 @@ class Calibration:
     """What the machine was like before and after: `Watch` and `Bounce` of the engine, and stolen time."""
     checks: tuple[Check, ...]
     traffic: tuple[Traffic, ...]
+    host: str = ""
+    """The generator host that has the ports; empty: the machine that netdyno ran on."""
     complete: bool = True
     """False: it was interrupted, and has what was measured until then."""
 
@@ -139,6 +141,7 @@ class Calibration:
                 machine=dict(table["machine"]),
                 checks=tuple(Check(**check) for check in table["checks"]),
                 traffic=tuple(_traffic(one) for one in table["traffic"]),
+                host=str(table.get("host", "")),
                 complete=bool(table["complete"]),
             )
         except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:

@@ -45,6 +45,11 @@ OPENED = ": opened as"
 
 
 def basis(wiring: Wiring, versions: Mapping[str, str]) -> dict[str, str]:
+    """`basis_of` the ports of a lab."""
+    return basis_of(wiring.own.session, versions)
+
+
+def basis_of(session: Mapping[str, Any], versions: Mapping[str, str]) -> dict[str, str]:
     """Facts that a calibration of these ports rests on: it no longer holds when one changes.
 
     Ports go by the names of their interfaces: what a plan calls them is nothing to the tester. Asked before
@@ -54,7 +59,7 @@ def basis(wiring: Wiring, versions: Mapping[str, str]) -> dict[str, str]:
     busy the machine is: the first nobody can see from here, the second each trial says for itself.
     """
     here = machine()
-    cores = cores_of(wiring.session)
+    cores = cores_of(session)
     facts = {
         "netdyno": versions.get("netdyno", ""),
         "engine": " ".join(filter(None, (versions.get("engine"), versions.get("level")))),
@@ -64,10 +69,10 @@ def basis(wiring: Wiring, versions: Mapping[str, str]) -> dict[str, str]:
         "clocksource": here.get("clocksource", ""),
         "mitigations": here.get("mitigations", ""),
         "cores": ", ".join(str(core) for core in cores) or "not pinned",
-        "workers": str(workers_of(wiring.session)),
+        "workers": str(workers_of(session)),
     }
-    for port in wiring.own.session["ports"]:
-        interface = None if "host" in port else port["backend"].get("interface")
+    for port in session["ports"]:
+        interface = port["backend"].get("interface")
         for what, value in (_interface(interface) if interface else {}).items():
             facts[f"{interface}: {what}"] = value
     return facts

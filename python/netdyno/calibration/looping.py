@@ -20,26 +20,35 @@ UNSAID = ("messages", "listens", "behind")
 
 
 def lead_back(spec: dict[str, Any], wiring: Wiring) -> dict[str, Any]:
-    """The TrialSpec for looped ports, from that for the lab's ports (`wiring.own`).
+    """The TrialSpec for looped ports, from that for the lab's ports (`wiring.lab`).
 
-    Streams that run between joined ports already stay as they are.
+    Streams that run between joined ports already stay as they are. Of a host's ports each carries what it
+    sends or what it receives in the lab, whichever host is at the other end.
     """
-    ports = list(spec["ports"])
+    numbers = range(len(spec["ports"])) if wiring.share_of is None else wiring.numbers
+    ports = [
+        {**spec["ports"][number], "mac": port.mac}
+        for number, port in zip(numbers, wiring.ports, strict=False)
+    ]
     for port in wiring.ports[len(ports) :]:
         ports.append({**ports[-1], "mac": port.mac, **{what: [] for what in UNSAID}})
     streams = spec["streams"]
-    if all(stream["rx_port"] == wiring.joined_with(stream["tx_port"]) for stream in streams):
+    if wiring.share_of is None and all(
+        stream["rx_port"] == wiring.joined_with(stream["tx_port"]) for stream in streams
+    ):
         return {**spec, "ports": ports}
-    sent, received = defaultdict(list), defaultdict(list)
+    sent: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    received: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for stream in streams:
-        sent[stream["tx_port"]].append(stream)
-        received[stream["rx_port"]].append(stream)
+        for ways, port in ((sent, stream["tx_port"]), (received, stream["rx_port"])):
+            if port in numbers:
+                ways[numbers.index(port)].append(stream)
     led = []
     for tx in range(len(ports)):
         rx = wiring.joined_with(tx)
         most = wiring.ports[rx].rate_bps if wiring.ports[rx].enforced_rate else None
-        ways = sent[tx], _at_most(received[rx], most)
-        led += [_stream_between(stream, tx, rx, wiring) for stream in max(ways, key=sum_bps)]
+        carried = max(sent[tx], _at_most(received[rx], most), key=sum_bps)
+        led += [_stream_between(stream, tx, rx, wiring) for stream in carried]
     return {**spec, "ports": ports, "streams": led}
 
 
@@ -54,6 +63,12 @@ def received_bps(spec: dict[str, Any]) -> list[int]:
         sum_bps([stream for stream in spec["streams"] if stream["rx_port"] == port])
         for port in range(len(spec["ports"]))
     ]
+
+
+def sum_at_ports(streams: Sequence[dict[str, Any]], wiring: Wiring) -> int:
+    """The load that the ports of a wiring send and receive in the lab, bit/s (L1)."""
+    numbers = range(len(wiring.own.ports)) if wiring.share_of is None else wiring.numbers
+    return sum(sum_bps([one for one in streams if one[end] in numbers]) for end in ("tx_port", "rx_port"))
 
 
 def _at_most(streams: list[dict[str, Any]], most_bps: int | None) -> list[dict[str, Any]]:
@@ -78,6 +93,6 @@ def _stream_between(stream: dict[str, Any], tx: int, rx: int, wiring: Wiring) ->
     """The stream from one port to another: only a source address that was its port's changes."""
     name = f"{wiring.ports[tx].name}-{wiring.ports[rx].name}/{stream['name']}"
     first, *rest = stream["headers"]
-    if first["src"] == wiring.ports[stream["tx_port"]].mac:
+    if first["src"] == wiring.lab.ports[stream["tx_port"]].mac:
         first = {**first, "src": wiring.ports[tx].mac}
     return {**stream, "name": name, "tx_port": tx, "rx_port": rx, "headers": [first, *rest]}

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from netdyno.calibration import by_host
 from netdyno.calibration.reasons import RingLoop
 from netdyno.devices import KINDS, LabLink, WiredPort, Wiring, addresses
 from netdyno.plan import Plan, parse
@@ -51,11 +52,17 @@ def default_plan(*, quick: bool) -> Plan:
 
 @dataclass(frozen=True)
 class Source:
-    """Ports to be looped, in words and as a lab. cases: those of the plan that open these ports."""
+    """Ports to be looped, in words and as a lab. cases: those of the plan that open these ports.
+
+    host: the generator host that they are on; empty: this one. names: of the ports that the cases open there
+    and on other hosts.
+    """
 
     what: str
     loop: AbstractContextManager[Wiring]
     cases: tuple[Case, ...] = ()
+    host: str = ""
+    names: tuple[str, ...] = ()
 
 
 def by_ports(plan: Plan, chosen: Sequence[Case]) -> dict[tuple[str, ...], list[Case]]:
@@ -77,7 +84,7 @@ def of_plan(plan: Plan) -> tuple[Source, ...] | str:
             where = "as a program on the tester's own cores"
         return f"`{kind.name}` runs {where}: there is nothing to calibrate"
     if plan.lab.hosts is not None:
-        return "ports on several hosts cannot be calibrated yet: no verdict names the device as the limit"
+        return tuple(_of_hosts(plan))
     return tuple(
         Source(
             kind.name if len(names) == len(plan.lab.links) else f"{', '.join(names)} of {kind.name}",
@@ -86,6 +93,17 @@ def of_plan(plan: Plan) -> tuple[Source, ...] | str:
         )
         for names, found in by_ports(plan, cases(plan)).items()
     )
+
+
+def _of_hosts(plan: Plan) -> Iterator[Source]:
+    """Each host's own ports, of each choice that cases open."""
+    for names, found in by_ports(plan, cases(plan)).items():
+        for host in dict.fromkeys(link.host for link in plan.lab.links if link.tester_port in names):
+            own = [link.tester_port for link in plan.lab.links if link.host == host]
+            which = ", ".join(f"`{name}`" for name in own if name in names)
+            where = f"host `{host}`" if host else "this host"
+            loop = by_host.loop_share(plan, host, names)
+            yield Source(f"{which} of {where}", loop, tuple(found), host, names)
 
 
 def with_backend(plan: Plan, backend: str) -> Plan:

@@ -100,7 +100,7 @@ def _together(
     each: int,
 ) -> tuple[Outcome, Outcome]:
     load = Frames.steady(FrameRate(fps), effort.trial_ns)
-    whole = lead_back(tester.trial_spec(plan, case, wiring.own, Trial("receive", load)), wiring)
+    whole = lead_back(tester.trial_spec(plan, case, wiring.lab, Trial("receive", load)), wiring)
     session = tester.session_spec(wiring, case)
     sender, receiver = whole["streams"][0]["tx_port"], whole["streams"][0]["rx_port"]
     # Each knows one port: its own. The MAC it cannot look up is written.

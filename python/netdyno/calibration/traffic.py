@@ -23,7 +23,8 @@ def key(case: Case, wiring: Wiring, *, verify: bool) -> str:
 
     Sizes with their weights, the number of flows, the length of bursts, the kinds of headers with the
     fields that vary, the directions, and whether checksums are verified. Not the addresses: another address
-    is the same work. Of more ports than two, or of several port groups, also who sends how much to whom.
+    is the same work. Of more ports than two, of several port groups, or of one host of several, also who
+    sends how much to whom; of a host, which ports are its own.
 
     wiring: with the ports alone that the case opens.
     """
@@ -47,10 +48,12 @@ def key(case: Case, wiring: Wiring, *, verify: bool) -> str:
     ]
     if any(one[field] is not None for one in own for field in ("rate", "arrival")):
         what["classes"] = own
-    if len(wiring.own.ports) > 2 or len(case.groups) > 1:
+    if wiring.share_of is not None or len(wiring.own.ports) > 2 or len(case.groups) > 1:
         # A modifier's frames take the place of some of these, as between two ports.
-        places = [stream.place for stream in streams(replace(case, choices=()), wiring.own)]
+        places = [stream.place for stream in streams(replace(case, choices=()), wiring.lab)]
         what["ways"] = [[place.tx, place.rx, str(place.share)] for place in places]
+    if wiring.share_of is not None:
+        what["share"] = list(wiring.numbers)
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
 
 

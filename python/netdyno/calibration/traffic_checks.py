@@ -332,7 +332,7 @@ def _most(
 ) -> tuple[Fraction | None, list[Check]]:
     """C3."""
     name = traffic.name(case)
-    heaviest = max(stream.place.share for stream in streams(case, bench.wiring.own))
+    heaviest = max(stream.place.share for stream in streams(case, bench.wiring.lab))
     bits = wire_bits(case.profile.mix.mean) * max(heaviest, Fraction(1))
     nobody = min(NOBODY_FPS, Fraction(HIGHEST_BPS // bits))
     search = most_without_loss(line or nobody, effort.resolution)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from netdyno.calibration import inventory
+from netdyno.calibration import by_host, inventory
 from netdyno.campaign import backend as choose
 from netdyno.campaign import inside
 from netdyno.campaign.attempts import Attempts, StopRequestedError
@@ -32,7 +32,7 @@ from netdyno.campaign.instants import with_readings_asked
 from netdyno.campaign.job import Job
 from netdyno.campaign.judging import Made, judge_case
 from netdyno.campaign.sessions import SESSIONS
-from netdyno.campaign.standing import find_proof, ports_note, proven_for
+from netdyno.campaign.standing import find_proof, find_proof_of_hosts, ports_note, proven_for
 from netdyno.campaign.watching import watching
 from netdyno.devices import Trait, Wiring
 from netdyno.devices.reasons import NotUndone
@@ -120,10 +120,16 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             watched=() if plan.watch is None else plan.watch.sources,
             answer_ns=None if plan.watch is None else plan.watch.cli_ns,
         )
-        basis = inventory.basis(wiring, job.versions) if wiring.clock == "real" else {}
+        is_spread = "hosts" in wiring.session
+        of_hosts = by_host.read_facts(wiring, plan.tester, job.versions) if is_spread else {}
+        basis = inventory.basis(wiring, job.versions) if wiring.clock == "real" and not is_spread else {}
         with SESSIONS.of_case(job.tester.load(), plan, wiring, (case, *job.served)) as session:
             found = session.ports
-            proven, notes = find_proof(job, wiring, {**basis, **inventory.describe_open_ports(wiring, found)})
+            proven, notes = (
+                find_proof_of_hosts(job, wiring, of_hosts, found)
+                if is_spread
+                else find_proof(job, wiring, {**basis, **inventory.describe_open_ports(wiring, found)})
+            )
             wiring = replace(
                 wiring, notes=(*noted, *wiring.notes, *ports_note(wiring, found), *notes, *job.notes)
             )

@@ -20,15 +20,16 @@ class PortsNotCalibrated(Reason, code="ports-not-calibrated"):
 
     command: str
     cables: tuple[tuple[str, ...], ...] = ()
-    is_spread: bool = False
-    """Its ports are on several hosts, which no calibration is for."""
+    hosts: tuple[str, ...] = ()
+    """Those of several hosts that were not; empty is this one."""
 
     def __str__(self) -> str:
-        if self.is_spread:
-            return "Ports on several hosts cannot be calibrated yet, so no limit of the device is named."
+        names = [f"host `{host}`" if host else "this host" for host in self.hosts]
+        where = f" of {' and '.join(names)}" if names else ""
+        each = " a host" if names else ""
         return (
-            "Not calibrated for these ports and frames, so no limit of the device is named."
-            f" {_first(self.cables)} `{self.command} --quick` (about 20 s)."
+            f"Not calibrated for these ports and frames{where}, so no limit of the device is named."
+            f" {_first(self.cables)} `{self.command} --quick` (about 20 s{each})."
         )
 
 

@@ -398,9 +398,9 @@ def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibrati
     match event:
         case Wired():
             proven = event.wiring.proven
-            used = calibrations.get(proven.id) if proven else None
-            copy = None if used is None else StoredCalibration(used.id, used.to_json())
-            store.case_wired(event.case, event.wiring, now, copy)
+            known = (calibrations.get(id) for id in (proven.id, *proven.others)) if proven else ()
+            copies = [StoredCalibration(used.id, used.to_json()) for used in known if used is not None]
+            store.case_wired(event.case, event.wiring, now, *copies)
         case Rewired():
             store.case_rewired(event.case, event.wiring)
         case TrialEnded():

@@ -6,10 +6,11 @@ import json
 import os
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netdyno.calibration import Proven, inventory, shelf, traffic
+from netdyno.calibration import Proven, by_host, inventory, shelf, traffic
 from netdyno.campaign.lab_reasons import CalibrationInvalid, OpenedPorts, PortsNotCalibrated, ResumedOtherwise
 from netdyno.methods import METHODS
 from netdyno.plan import STDIN
@@ -18,6 +19,7 @@ from netdyno.values.load import FRAMES
 from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
+    from netdyno.calibration.by_host import HostFacts
     from netdyno.campaign.job import Job
     from netdyno.devices import Wiring
     from netdyno.testers.tester import PortInfo
@@ -31,11 +33,38 @@ def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven
     """
     if wiring.clock == "virtual" or METHODS[job.plan.method].load_class is not FRAMES:
         return None, ()
-    if "hosts" in wiring.session:
-        return None, (PortsNotCalibrated("", is_spread=True),)
     proven = proven_for(job, wiring, now)
     if proven is None:
         return None, (PortsNotCalibrated(_command(job), _find_cables(job, wiring)),)
+    return _judge_proof(job, wiring, proven)
+
+
+def find_proof_of_hosts(
+    job: Job, wiring: Wiring, now: Mapping[str, HostFacts], opened: Sequence[PortInfo]
+) -> tuple[Proven | None, tuple[Reason, ...]]:
+    """As `find_proof`, of ports on several hosts: the least of what each host is calibrated for.
+
+    now: of each host, before its ports were opened.
+    """
+    found, missing = {}, []
+    for host, share in by_host.shares_of(wiring).items():
+        infos = [opened[number] for number in share.numbers]
+        basis = {**now[host].basis, **inventory.describe_open_ports(share, infos)}
+        key = traffic.key(job.case, share, verify=job.plan.trial.verify)
+        proven = shelf.find_proven(job.calibrations, now[host].ports, key, basis)
+        if proven is None:
+            missing.append(host)
+        elif proven.expired is not None and host:
+            found[host] = replace(proven, expired=f"on host `{host}` {proven.expired}")
+        else:
+            found[host] = proven
+    if missing:
+        return None, (PortsNotCalibrated(_command(job), _find_cables(job, wiring), tuple(missing)),)
+    return _judge_proof(job, wiring, by_host.find_least(found))
+
+
+def _judge_proof(job: Job, wiring: Wiring, proven: Proven) -> tuple[Proven | None, tuple[Reason, ...]]:
+    """Whether a case may rest on a calibration, and notes on it."""
     if proven.expired is not None:
         cables = _find_cables(job, wiring)
         return proven, (CalibrationInvalid(proven.id, proven.expired, _command(job), cables),)
@@ -70,7 +99,8 @@ def _proven_before(begun: CaseWiring | None, wiring: Wiring, proven: Proven) -> 
 
 def _describe_session(session: Mapping[str, Any]) -> tuple[object, ...]:
     """The ports of a session and its threads."""
-    return inventory.ports_of(session), workers_of(session), cores_of(session)
+    threads = json.dumps(session.get("hosts", {}).get("threads"), sort_keys=True)
+    return inventory.ports_of(session), workers_of(session), cores_of(session), threads
 
 
 def proven_for(job: Job, wiring: Wiring, now: Mapping[str, str] | None = None) -> Proven | None:
@@ -85,8 +115,12 @@ def _find_cables(job: Job, wiring: Wiring) -> tuple[tuple[str, ...], ...]:
     kind, ports = job.plan.kind, wiring.own.session["ports"]
     if kind.joins_itself(job.plan.lab.links) or not all(one["backend"].get("interface") for one in ports):
         return ()
-    names = [port.name for port in wiring.ports]
-    return tuple(tuple(names[first : first + 2]) for first in range(0, len(names), 2))
+    shares = by_host.shares_of(wiring).values() if "hosts" in wiring.session else [wiring]
+    return tuple(
+        tuple(port.name for port in share.ports[first : first + 2])
+        for share in shares
+        for first in range(0, len(share.ports), 2)
+    )
 
 
 def ports_note(wiring: Wiring, opened: Sequence[PortInfo]) -> tuple[Reason, ...]:

@@ -219,7 +219,7 @@ def _sources(
 
 
 def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
-    from netdyno.calibration import ports, suite, traffic
+    from netdyno.calibration import by_host, ports, suite, traffic
     from netdyno.calibration.bench import load_tester
     from netdyno.calibration.effort import seconds
     from netdyno.campaign.run import versions
@@ -237,6 +237,9 @@ def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
     def say(line: str) -> None:
         click.echo(printable(line), err=True)
 
+    if source.host:
+        say(f"calibrating {source.what} there, which may take minutes")
+        return by_host.calibrate(plan, source.host, source.names, source.cases, effort, said)
     with source.loop as wiring:
         chosen = traffic.pick_distinct(source.cases or cases(plan), wiring, verify=plan.trial.verify)
         about = seconds(effort, *suite.extent(chosen, wiring))

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def calibrate_first(out: Path, plan: Plan, chosen: Sequence[Case]) -> None:
     """Calibrates the tester for the traffic of these cases, and keeps what it finds beside the runs.
 
-    Does nothing of loads other than frames, in virtual time, of ports that only the user can join, and where
-    a calibration still holds.
+    Does nothing of loads other than frames, in virtual time, of ports that only the user can join, on several
+    hosts, and where a calibration still holds.
     What stops it is said and costs the run nothing. Interrupted, it ends the program.
     """
     from netdyno.calibration.effort import FIRST_S
@@ -37,7 +37,7 @@ def calibrate_first(out: Path, plan: Plan, chosen: Sequence[Case]) -> None:
     kind = plan.kind
     if METHODS[plan.method].load_class is not FRAMES:
         return
-    if kind.emulated or not kind.joins_itself(plan.lab.links):
+    if kind.emulated or plan.lab.hosts is not None or not kind.joins_itself(plan.lab.links):
         return
     before = take_signals()
     try:

@@ -15,7 +15,8 @@ from netdyno.values.printable import printable, wrap
 def lines(calibration: Calibration, width: int) -> Iterator[str]:
     """A table of what is proven, then every check with what it found; at last what proves nothing."""
     ended = "" if calibration.complete else ", interrupted"
-    yield f"calibration {calibration.id} ({calibration.effort}{ended})"
+    host = f" of host `{calibration.host}`" if calibration.host else ""
+    yield f"calibration {calibration.id}{host} ({calibration.effort}{ended})"
     yield f"between the ports: {printable(calibration.how)}"
     yield ""
     rows = [("traffic", "most without loss", "latency p50", "noise p99.9 - p50", "rate error")]

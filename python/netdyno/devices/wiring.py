@@ -225,6 +225,8 @@ class Wiring:
     """The emulated device that a process serves at the far ends of the ports; None: there is none."""
     hosts: tuple[str, ...] = ()
     """Addresses of the tester's ports as hosts: frames go between these. None: as profiles have them."""
+    share_of: Wiring | None = None
+    """The lab's wiring of which one host has only these ports, by `numbers`; None: they are all."""
     run: str = ""
     """The folder of the run, which stands beside the undo of a configured device; empty: unknown."""
 
@@ -258,6 +260,23 @@ class Wiring:
         ports = tuple(self.ports[number] for number in kept)
         return replace(self, ports=ports, session=session, numbers=kept, of=len(self.ports))
 
+    def share(self, host: str) -> Wiring:
+        """One generator host's ports and threads, as that host itself has them. host: "" is this one."""
+        opened = self.session["ports"]
+        names = [
+            port.name for port, one in zip(self.ports, opened, strict=True) if one.get("host", "") == host
+        ]
+        only = self.only(names)
+        threads = (
+            self.session["hosts"]["threads"].get(host, {})
+            if host
+            else {name: self.session[name] for name in ("workers", "cores") if name in self.session}
+        )
+        of_all = ("hosts", "workers", "cores")
+        common = {name: value for name, value in only.session.items() if name not in of_all}
+        ports = [{name: value for name, value in port.items() if name != "host"} for port in common["ports"]]
+        return replace(only, session={**common, **threads, "ports": ports}, share_of=self)
+
     def for_frames(self, version: int) -> Wiring:
         """The same lab with the prefixes that frames of an IP version go to."""
         return replace(self, routes=self.routes_ipv6) if version == 6 and self.routes_ipv6 else self
@@ -268,6 +287,11 @@ class Wiring:
         count = len(self.ports) - self.far_ends
         session = {**self.session, "ports": self.session["ports"][:count]}
         return replace(self, ports=self.ports[:count], session=session, far_ends=0)
+
+    @property
+    def lab(self) -> Wiring:
+        """The wiring whose streams these ports carry, all of them or those of their host."""
+        return self.own if self.share_of is None else self.share_of
 
     def joined_with(self, port: int) -> int:
         """The number of the port that a looped one is joined with: 0 and 1, 2 and 3; an odd one itself."""

@@ -145,13 +145,20 @@ class Door:
         if unfit is not None:
             raise unfit
 
-    def call(self, host: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What a function answers on a host. Raises HostError if the host does not answer."""
+    def call(self, host: str, function: Callable[..., Any], *arguments: Any, most_s: float = ANSWER_S) -> Any:
+        """What a function answers on a host within `most_s`. Raises HostError if the host does not answer.
+
+        Interrupted, the host is told that nobody waits for it.
+        """
         address = self.address(host)
         future = self._client.submit(
             function, *arguments, workers=[address], allow_other_workers=False, pure=False, retries=0
         )
-        return self._answer(host, future.result)
+        try:
+            return self._answer(host, future.result, most_s)
+        except BaseException:
+            future.cancel()
+            raise
 
     def measure_clock(self, host: str) -> Offset:
         """How far a host's clock is from ours."""
@@ -174,14 +181,14 @@ class Door:
 
         return RemoteSession(host, self._actor(host, Resident), self, session)
 
-    def _answer(self, host: str, wait: Callable[..., Any]) -> Any:
-        """What is waited for, ANSWER_S at most."""
+    def _answer(self, host: str, wait: Callable[..., Any], most_s: float = ANSWER_S) -> Any:
+        """What is waited for, `most_s` at most."""
         from distributed.scheduler import KilledWorker
 
         try:
-            return wait(timeout=ANSWER_S)
+            return wait(timeout=most_s)
         except TimeoutError as error:
-            raise self.lost(host, f"it did not answer for {ANSWER_S:.0f} s") from error
+            raise self.lost(host, f"it did not answer for {most_s:.0f} s") from error
         except (OSError, KilledWorker) as error:
             raise self.lost(host) from error
 

@@ -6,10 +6,22 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
 from netdyno import _engine
+from netdyno.errors import NetdynoError
+
+
+def is_wanted() -> bool:
+    """Whether somebody waits for the task that this is part of."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    task = worker.state.tasks.get(worker.get_current_task())
+    return task is not None and task.state == "executing"
 
 
 def describe_host() -> dict[str, Any]:
@@ -38,6 +50,34 @@ _TAKEN: set[str] = set()
 """Interfaces that sessions of this process have: two load tests on one would count each other's frames."""
 
 
+class InUseError(NetdynoError):
+    """Another load test has an interface."""
+
+
+def _interfaces_of(session: Mapping[str, Any]) -> frozenset[str]:
+    """The interfaces of a session's ports, which nobody has. Raises InUseError."""
+    backends = (port["backend"] for port in session["ports"])
+    wanted = frozenset(one["interface"] for one in backends if "interface" in one)
+    for interface in sorted(wanted & _TAKEN):
+        raise InUseError(
+            f"another load test has the interface `{interface}`",
+            "wait for its end, or give one of the plans another interface",
+            code="interface-in-use",
+        )
+    return wanted
+
+
+@contextmanager
+def hold_interfaces(session: Mapping[str, Any]) -> Iterator[None]:
+    """Keeps the interfaces of a session from load tests meanwhile. Raises InUseError."""
+    wanted = _interfaces_of(session)
+    _TAKEN.update(wanted)
+    try:
+        yield
+    finally:
+        _TAKEN.difference_update(wanted)
+
+
 class Resident:
     """A session of the engine, for who is on another host. Closed when it is no longer referred to."""
 
@@ -49,13 +89,8 @@ class Resident:
         """Opens the ports of a SessionSpec; what each turned out to be."""
         sys.audit("netdyno.real_time")
 
-        backends = (port["backend"] for port in json.loads(session)["ports"])
-        wanted = frozenset(one["interface"] for one in backends if "interface" in one)
-        for interface in sorted(wanted & _TAKEN):
-            hint = "wait for its end, or give one of the plans another interface"
-            return {"error": [f"another load test has the interface `{interface}`", hint, "interface-in-use"]}
-
         def opened() -> str:
+            wanted = _interfaces_of(json.loads(session))
             self._session = _engine.Session(session)
             self._interfaces = wanted
             _TAKEN.update(wanted)
@@ -98,5 +133,5 @@ class Resident:
 def _answer(ask: Any) -> dict[str, Any]:
     try:
         return {"value": ask()}
-    except _engine.EngineError as refused:
+    except (_engine.EngineError, InUseError) as refused:
         return {"error": [str(refused), refused.hint, refused.code]}

@@ -187,9 +187,9 @@ class RunWriter:
         number: int,
         wiring: CaseWiring,
         now: datetime,
-        calibration: StoredCalibration | None = None,
+        *calibrations: StoredCalibration,
     ) -> None:
-        """A case has begun and its lab is known. calibration: what its `proven` comes from, kept once."""
+        """A case has begun and its lab is known. calibrations: what its `proven` comes from, kept once."""
         with self._transaction() as sql:
             sql.execute(
                 "UPDATE cases SET state = 'running', started = ?, ended = NULL, code = NULL, error = NULL,"
@@ -197,7 +197,7 @@ class RunWriter:
                 (from_time(now), number),
             )
             self._set_wiring(sql, number, wiring)
-            if calibration is not None:
+            for calibration in calibrations:
                 document = self._contents.put(compress(calibration.document))
                 sql.execute("INSERT OR IGNORE INTO calibrations VALUES (?, ?)", (calibration.id, document))
             seals.case_changed(sql, number)

@@ -47,6 +47,11 @@ class Proven:
     latencies: tuple[OwnLatency, ...] = ()
     """At each load at which nobody disturbed the tester, the lowest load first."""
 
+    host: str = ""
+    """The generator host that it is of; of several the weakest. Empty: this machine."""
+    others: tuple[str, ...] = ()
+    """The calibrations of other hosts that the case rests on too."""
+
     def own_ns(self, load: Fraction) -> int:
         """The longest of these up to the first load that is not below this one, ns; 0: none known."""
         longest = 0

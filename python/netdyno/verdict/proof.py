@@ -130,7 +130,7 @@ def near(value: Value, evidence: Evidence) -> Verdict | None:
 
     None also if the calibration was stricter than the case: its rate is no limit of the tester's then.
     """
-    if evidence.proven is not None and evidence.proven.is_stricter:
+    if evidence.proven is None or evidence.proven.is_stricter:
         return None
     # What was proven is of a port, and a stream may be a part of what its port sends.
     most, number = _most(evidence), value.load
@@ -138,7 +138,7 @@ def near(value: Value, evidence: Evidence) -> Verdict | None:
         most *= evidence.situation.share(value.scope)
     if evidence.clock == "virtual" or most is None or number is None or number < NEAR * most:
         return None
-    return Verdict("tester", NearProof(number, most, value.searched))
+    return Verdict("tester", NearProof(number, most, value.searched, evidence.proven.host))
 
 
 def _most(evidence: Evidence) -> Fraction | None:

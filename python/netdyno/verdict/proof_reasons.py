@@ -59,17 +59,19 @@ class ProofTooLow(VerdictReason, code="proof-too-low"):
 
 class NearProof(VerdictReason, code="near-proof"):
     """The rate is near the most that the tester is calibrated for: a lower bound. is_searched: a search found
-    it."""
+    it. host: of several the one that is calibrated for the least."""
 
     rate_pps: Fraction
     proven_pps: Fraction
     is_searched: bool = False
+    host: str = ""
 
     def say(self, where: str = "") -> str:
         share = part(self.rate_pps / self.proven_pps)
         rate = as_found(self.rate_pps, is_searched=self.is_searched)
+        who = f"host `{self.host}`" if self.host else "the tester"
         return (
-            f"Tester limit{where}: {rate} is {share} of the {searched(self.proven_pps)} that the tester is"
+            f"Tester limit{where}: {rate} is {share} of the {searched(self.proven_pps)} that {who} is"
             f" calibrated for. The device does at least {rate}"
         )
 

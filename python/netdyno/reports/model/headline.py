@@ -385,8 +385,6 @@ def _calibrated_for_frames(run: RunView) -> tuple[str, str]:
 def _remedy(run: RunView, code: str) -> str:
     """How to calibrate: the cables it takes, the command, and the plan again. code: of the note on it."""
     missing = next((one.fields() for one in run.notes if one.code == code), None)
-    if missing and missing.get("is_spread"):
-        return "ports on several hosts cannot be calibrated yet"
     run_it = f"`{missing['command']} --quick` (about 20 s)" if missing else "`netdyno calibrate PLAN`"
     cables = missing.get("cables") if missing else None
     if not cables:

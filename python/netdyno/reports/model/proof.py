@@ -38,8 +38,17 @@ def _cells(proven: Proven) -> tuple[str, ...]:
         _time(proven.latency_floor_ns),
         _time(proven.latency_noise_ns),
         "" if proven.rate_error_ppm is None else f"{printed.fixed(proven.rate_error_ppm, 1)} ppm",
-        proven.id if proven.expired is None else f"{proven.id}, which proves nothing now: {proven.expired}",
+        _name(proven),
     )
+
+
+def _name(proven: Proven) -> str:
+    """The calibration, and of several hosts whose it is."""
+    if proven.expired is not None:
+        return f"{proven.id}, which proves nothing now: {proven.expired}"
+    host = f" of host `{proven.host}`" if proven.host else ""
+    others = f", the least of {len(proven.others) + 1} hosts'" if proven.others else ""
+    return f"{proven.id}{host}{others}"
 
 
 def _time(ns: int | None) -> str:
