@@ -29,7 +29,7 @@ lab:
     - {endpoints: ["gen2:b", "dut:2"], rate: 1Gbps, interface: p0}
     - {endpoints: ["gen1:c", "dut:3"], rate: 1Gbps, interface: p1}
 traffic: {it: {size: 64B}}
-matrix: {profile: [it], direction: [bidir], pattern: [mesh]}
+matrix: {profile: [it], direction: [bidir], pattern: [full-mesh]}
 method: {throughput: {}}
 """
 
