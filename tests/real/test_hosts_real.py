@@ -9,8 +9,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +192,7 @@ def test_interface_of_another_load_test_is_refused() -> None:
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostsLab]:
     pytest.importorskip("distributed")
     pytest.importorskip("cryptography")
-    with hosts_lab(tmp_path_factory.mktemp("hosts")) as found:
+    with hosts_lab(tmp_path_factory.mktemp("hosts"), count=4) as found:
         yield found
 
 
@@ -231,6 +233,117 @@ def test_every_frame_of_two_hosts_is_received_or_the_routers_drop(lab: HostsLab,
     assert lost == queued > 0
     (page,) = (tmp_path / "runs").glob("*/report.html")
     assert all(name in page.read_text() for name in ("gen1", "gen2"))
+
+
+CAPTURE = """
+import selectors, socket, sys, time
+SO_RCVBUFFORCE, PACKET_IGNORE_OUTGOING, SOL_PACKET = 33, 23, 263
+ports = selectors.DefaultSelector()
+for name in sys.argv[1:]:
+    one = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+    one.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 25)
+    one.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+    one.bind((name, 0))
+    ports.register(one, selectors.EVENT_READ, name)
+ports.register(sys.stdin, selectors.EVENT_READ)
+print("ready", flush=True)
+ends = False
+while (found := ports.select(0 if ends else None)) and not (ends and len(found) == 1):
+    for key, _ in found:
+        if key.fileobj is sys.stdin:
+            ends = True
+        else:
+            print(key.data, key.fileobj.recv(2048).hex())
+"""
+"""Prints port and bytes of what interfaces receive, until its standard input is closed."""
+
+
+@contextmanager
+def captured(lab: HostsLab, found: set[tuple[str, bytes]]) -> Iterator[None]:
+    """Adds the test frames that the router receives, each without what tells when it was sent."""
+    words = lab.within(lab.router, sys.executable, "-c", CAPTURE, *(f"d{number}" for number in range(4)))
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as capture:
+        assert capture.stdout is not None
+        assert capture.stdout.readline() == "ready\n"
+        lines: list[str] = []
+        reading = threading.Thread(target=lambda: lines.extend(capture.stdout or ()))
+        reading.start()
+        try:
+            yield
+        finally:
+            assert capture.stdin is not None
+            capture.stdin.close()
+            reading.join(30)
+    for line in lines:
+        port, text = line.split()
+        frame = bytearray.fromhex(text)
+        if frame[23] == 17:
+            # The checksum of UDP, and check and departure of the probe (crates/frame/src/probe.rs).
+            for first, last in ((40, 44), (52, 60)):
+                frame[first:last] = bytes(last - first)
+            found.add((port, bytes(frame)))
+
+
+def four_ports(owners: tuple[str, ...], *, is_spread: bool) -> str:
+    """A plan of four ports on these hosts, or on one machine alone."""
+    host = (lambda name: f", host: {name}") if is_spread else (lambda name: "")
+    nodes = {name: f"    {name}: {{kind: netdyno{host(name)}}}" for name in owners}
+    links = [
+        f'    - {{endpoints: ["{name}:t{number}", "dut:d{number}"], rate: 1Gbps, interface: t{number},'
+        f" address: 100.64.{number}.2/30, gateway: 100.64.{number}.1}}"
+        for number, name in enumerate(owners)
+    ]
+    return "\n".join(
+        [
+            "title: Four ports",
+            "lab:",
+            *(['  hosts: {scheduler: "tls://192.0.2.1:8786"}'] if is_spread else []),
+            "  nodes:",
+            *nodes.values(),
+            "    dut: {kind: external}",
+            "  links:",
+            *links,
+            "traffic: {it: {size: 128B, flows: 16}}",
+            "matrix: {profile: [it], direction: [bidir]}",
+            "trial: {settle: 200ms, drain: 500ms, catch_up: 10000%, retries: 2}",
+            "method: {sweep: {loads: [1kpps], duration: 500ms}}",
+        ]
+    )
+
+
+def test_one_two_and_four_hosts_send_and_lose_the_same_frames(lab: HostsLab, tmp_path: Path) -> None:
+    spread = {
+        1: ("gen1", "gen1", "gen1", "gen1"),
+        2: ("gen1", "gen1", "gen2", "gen2"),
+        4: ("gen1", "gen2", "gen3", "gen4"),
+    }
+    routes = [
+        f"{first}.{32 * number}.0.0/11 via 100.64.{number}.2" for number in range(4) for first in (16, 48)
+    ]
+    # Of some flows all is lost, and nothing of the others: what a router does to both is no chance.
+    routes += [f"blackhole 48.{32 * number + 16}.0.0/12" for number in range(4)]
+    frames: dict[int, set[tuple[str, bytes]]] = {}
+    counts: dict[int, list[tuple[str, int, int, int]]] = {}
+    for hosts, owners in spread.items():
+        plan, runs = tmp_path / f"{hosts}.yaml", tmp_path / f"runs{hosts}"
+        plan.write_text(four_ports(owners, is_spread=hosts > 1))
+        with lab.ports_on(owners):
+            for route in routes:
+                run(f"ip -n {lab.router} route add {route}")
+            with captured(lab, frames.setdefault(hosts, set())):
+                place = lab.control if hosts > 1 else f"{lab.control}gen1"
+                done = lab.netdyno("run", plan, "--out", runs, "--no-calibrate", namespace=place)
+            for route in routes:
+                run(f"ip -n {lab.router} route del {route}")
+        trials = [one for one in trials_of(runs) if one.state == "done"]
+        assert trials, done.stderr
+        counts[hosts] = [(one.name, one.offered, one.received, one.lost) for one in trials[0].result.streams]
+    assert frames[1] == frames[2] == frames[4]
+    assert counts[1] == counts[2] == counts[4]
+    # The router's own rule is the truth: the destination is in the second half of its network.
+    doomed = sum(frame[30] == 48 and bool(frame[31] & 16) for _, frame in frames[1])
+    assert sum(lost for *_, lost in counts[1]) == doomed > 0
+    assert sum(offered for _, offered, *_ in counts[1]) == len(frames[1])
 
 
 def await_traffic(lab: HostsLab, running: subprocess.Popen[str]) -> None:

@@ -26,7 +26,7 @@ def run(command: str) -> str:
 
 @dataclass
 class HostsLab:
-    """names: of the hosts. workers: by name. router, control: network namespaces."""
+    """names: of the hosts. workers: by name. router, control: network namespaces. scheduler: of Dask."""
 
     names: tuple[str, ...]
     router: str
@@ -34,19 +34,41 @@ class HostsLab:
     environment: Mapping[str, str]
     log: Path
     workers: dict[str, subprocess.Popen[str]] = field(default_factory=dict)
+    schedulers: list[subprocess.Popen[str]] = field(default_factory=list)
+    """The last one is that of now."""
 
     def within(self, namespace: str, *words: object) -> list[str]:
         return ["ip", "netns", "exec", namespace, *map(str, words)]
 
-    def netdyno(self, *words: object, timeout_s: float = 120.0) -> subprocess.CompletedProcess[str]:
-        """netdyno, in the namespace of the scheduler."""
+    def netdyno(
+        self, *words: object, namespace: str = "", timeout_s: float = 120.0
+    ) -> subprocess.CompletedProcess[str]:
+        """netdyno, in the namespace of the scheduler or another one."""
         return subprocess.run(
-            self.within(self.control, *PROGRAM, *words),
+            self.within(namespace or self.control, *PROGRAM, *words),
             env=self.environment,
             capture_output=True,
             text=True,
             timeout=timeout_s,
         )
+
+    @contextmanager
+    def ports_on(self, owners: Sequence[str]) -> Iterator[None]:
+        """The port of each host as interface `t0`, `t1`, ... of another host meanwhile."""
+        moves = [
+            (f"{self.control}{name}", "p0", f"{self.control}{owner}", f"t{number}")
+            for number, (name, owner) in enumerate(zip(self.names, owners, strict=True))
+        ]
+        try:
+            for place in moves:
+                _move(*place)
+            yield
+        finally:
+            for home, interface, away, renamed in moves:
+                _move(away, renamed, home, interface)
+
+    def start_scheduler(self) -> None:
+        self.schedulers.append(self.start(self.control, "scheduler", SCHEDULER))
 
     def start_worker(self, name: str) -> None:
         self.workers[name] = self.start(f"{self.control}{name}", "worker", SCHEDULER, "--name", name)
@@ -107,13 +129,21 @@ def hosts_lab(folder: Path, count: int = 2) -> Iterator[HostsLab]:
             run(f"ip -n {host} link set p0 up")
         for number, network in enumerate(("16.0.0.0/8", "48.0.0.0/8")[:count]):
             run(f"ip -n {lab.router} route add {network} via 100.64.{number}.2")
-        started = [lab.start(control, "scheduler", SCHEDULER)]
-        within.callback(_end, started)
+        lab.start_scheduler()
+        within.callback(lambda: _end(lab.schedulers))
         within.callback(lambda: _end(lab.workers.values()))
         for name in names:
             lab.start_worker(name)
         lab.await_workers(count)
         yield lab
+
+
+def _move(namespace: str, interface: str, to: str, name: str) -> None:
+    """Moves an interface into another namespace, under another name."""
+    run(f"ip -n {namespace} link set {interface} down")
+    away = "" if to == namespace else f" netns {to}"
+    run(f"ip -n {namespace} link set {interface} name {name}{away}")
+    run(f"ip -n {to} link set {name} up")
 
 
 def _end(processes: Sequence[subprocess.Popen[str]]) -> None:
