@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import time
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Any
@@ -16,6 +17,8 @@ CONNECT_S = 10.0
 ANSWER_S = 45.0
 """The longest that a host may take to answer. The management network may be away for 20 s: TCP tries again
 up to 25 s later. A worker that ends, or a host that says so, is known at once."""
+NOTICE_S = 0.5
+"""So long it takes at most to know that a scheduler ended whose workers did."""
 RULES = {"distributed.scheduler.allowed-failures": 0, "distributed.scheduler.work-stealing": False}
 """Of the scheduler. By default a task that is pinned to a lost worker waits for ever."""
 WORKER_RULES = {
@@ -195,6 +198,14 @@ class Door:
     def lost(self, host: str, why: str = "its worker ended, or cannot be reached") -> HostError:
         """The error of a host that was there and is no longer."""
         self._known.pop(host, None)
+        # Workers end with their scheduler: which of the two is gone is known a moment later.
+        time.sleep(NOTICE_S)
+        if self._client.status != "running":
+            return HostError(
+                f"Dask's scheduler {self.scheduler} is gone, and with it its workers",
+                f"start it again, `netdyno scheduler {self.scheduler}`, and the workers that ended",
+                code="host-lost",
+            )
         return HostError(
             f"host `{host}` is lost: {why}",
             f"look there at the worker's log and at the management network; `netdyno worker {self.scheduler}"
