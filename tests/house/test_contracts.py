@@ -70,7 +70,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "click": ("cli",),
     "rich": ("cli", "reports"),
     "socket": ("ports", "devices"),
-    "subprocess": ("ports", "devices"),
+    "subprocess": ("ports", "hosts", "devices"),
     "multiprocessing": ("campaign",),
     "distributed": ("hosts", "campaign"),
     "dask": ("hosts", "campaign"),

@@ -254,11 +254,13 @@ def test_every_frame_of_two_hosts_is_received_or_the_routers_drop(lab: HostsLab,
     assert sorted(one.host for one in calibrations) == ["gen1", "gen2"]
     # 128 B frames are 142 B for the queue: some 2.2 kpps pass.
     run(f"ip netns exec {lab.router} tc qdisc replace dev d1 root tbf rate 2mbit burst 8k limit 20k")
+    run(f"ip -n {lab.control}gen2 link set p0 mtu 1400")
     try:
         done = lab.netdyno("run", plan, "--out", tmp_path / "runs", "--report", "html")
         queued = dropped(lab, 1)
     finally:
         run(f"ip netns exec {lab.router} tc qdisc del dev d1 root")
+        run(f"ip -n {lab.control}gen2 link set p0 mtu 1500")
     trials = trials_of(tmp_path / "runs")
     assert trials, done.stderr
     (file,) = (tmp_path / "runs").glob("*/run.sqlite")
@@ -284,6 +286,12 @@ def test_every_frame_of_two_hosts_is_received_or_the_routers_drop(lab: HostsLab,
     assert lost == queued > 0
     (page,) = (tmp_path / "runs").glob("*/report.html")
     assert all(name in page.read_text() for name in ("gen1", "gen2"))
+    found = json.loads(lab.netdyno("report", page.parent, "--as", "json").stdout)
+    (first, second) = found["cases"][0]["hosts"]
+    assert (first["host"], second["host"]) == ("gen1", "gen2")
+    assert [(one["port"], one["interface"], one["mtu"]) for one in first["ports"]] == [("west", "p0", 1500)]
+    assert [(one["port"], one["interface"], one["mtu"]) for one in second["ports"]] == [("east", "p0", 1400)]
+    assert {one["usable_cores"] for one in (first, second)} == {len(os.sched_getaffinity(0))}
 
 
 CAPTURE = """

@@ -20,6 +20,7 @@ from netdyno.store.read import KNOWN
 from netdyno.store.series import join, split
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.health import CatchUp, Health, HostHealth, PeerHealth, WorkerHealth
+from netdyno.values.host_facts import ClockState, HostFacts, PortFacts
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Event, Happened, Segment
 from netdyno.values.outcome import (
@@ -215,6 +216,12 @@ SAMPLES: tuple[Any, ...] = (
             latencies=(OwnLatency(Fraction(7, 6), 2**40),),
         ),
         Configured("mtu 9000\n", "+mtu 9000\n", "5.3.4", "lab.j2"),
+        (
+            HostFacts(
+                "gen1", "8 x Xeon", 4, "6.1", ClockState("chrony", -1488, ("/dev/ptp0",)),
+                (PortFacts("west", "p0", "veth", 9000, ("GRO",)), PortFacts("east", "p1", "", None, ())),
+            ),
+        ),
     ),
     Result(
         "ramp",

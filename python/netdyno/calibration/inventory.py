@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from netdyno.ports import nic
 from netdyno.ports.backends import BACKENDS
+from netdyno.ports.processor import read_processor
 from netdyno.ports.threads import cores_of, workers_of
 
 if TYPE_CHECKING:
@@ -153,18 +154,6 @@ def _interface(name: str) -> dict[str, str]:
         for what, value in facts_of_card.items()
         if value not in ("", None, [], {})
     }
-
-
-def read_processor() -> tuple[str, set[str]]:
-    """How many cores of which model, `8 x NAME`, and its flags."""
-    models, flags = [], set()
-    for line in _read("/proc/cpuinfo").splitlines():
-        what, _, value = line.partition(":")
-        if what.strip() == "model name":
-            models.append(value.strip())
-        elif what.strip() == "flags":
-            flags = set(value.split())
-    return (f"{len(models)} x {models[0]}" if models else platform.machine()), flags
 
 
 def _mitigations() -> str:

@@ -38,6 +38,7 @@ from netdyno.devices import Trait, Wiring
 from netdyno.devices.reasons import NotUndone
 from netdyno.devices.speakers.speaking import speaking
 from netdyno.errors import NetdynoError, advice
+from netdyno.hosts.facts import read_hosts
 from netdyno.plan.matrix import own_flows, situation, streams, total_flows, wire, wire_groups
 from netdyno.ports.threads import spare_cores
 from netdyno.values.rates import wire_bits
@@ -133,7 +134,12 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             wiring = replace(
                 wiring, notes=(*noted, *wiring.notes, *ports_note(wiring, found), *notes, *job.notes)
             )
-            told = replace(_wired(wiring, known, session.described), proven=proven, configuration=applied)
+            told = replace(
+                _wired(wiring, known, session.described),
+                proven=proven,
+                configuration=applied,
+                hosts=read_hosts(wiring.session),
+            )
             emit(Wired(case.number, told, spare_cores(wiring.session)))
             with _other_sessions(job, wiring) as with_settings:
                 trials = Attempts(

@@ -14,7 +14,7 @@ from importlib.metadata import version as package_version
 from pathlib import Path
 from typing import Protocol
 
-from netdyno.calibration import Calibration, inventory, shelf
+from netdyno.calibration import Calibration, shelf
 from netdyno.campaign import busy, memory
 from netdyno.campaign.cluster import Cluster
 from netdyno.campaign.events import Event, Failed, Interrupted, Measured, Rewired, TrialEnded, Wired
@@ -35,6 +35,7 @@ from netdyno.plan.matrix import Case, cases
 from netdyno.plan.overrides import locate
 from netdyno.plan.source import Path_
 from netdyno.ports.backends import BACKENDS
+from netdyno.ports.processor import read_processor
 from netdyno.ports.threads import keep_to, kept_to
 from netdyno.store import FILE, SQLITE_VERSION, DamagedError, Hold, RunWriter, StoredRun, new_folder, open_run
 from netdyno.testers import TESTERS, TesterEntry, tables
@@ -487,5 +488,5 @@ def versions(tester: TesterEntry) -> dict[str, str]:
         "python": platform.python_version(),
         "sqlite": SQLITE_VERSION,
         "kernel": platform.release(),
-        "cpu": inventory.read_processor()[0],
+        "cpu": read_processor()[0],
     }

@@ -21,8 +21,10 @@ def hosts(plan: Path, overrides: tuple[str, ...]) -> int:
     """
     from netdyno.errors import NetdynoError
     from netdyno.hosts.door import connect
+    from netdyno.hosts.facts import read_host
     from netdyno.hosts.inspect import describe, inspect_ports, list_lacks
     from netdyno.hosts.resident import describe_host
+    from netdyno.reports.model.hosts_table import describe_clock, describe_processor
 
     lab = load_plan(plan, overrides).lab
     if lab.hosts is None:
@@ -38,14 +40,18 @@ def hosts(plan: Path, overrides: tuple[str, ...]) -> int:
             bound_us = door.measure_clock(host).bound_ps / 1e6
             states = door.call(host, inspect_ports, named)
             lacks = door.call(host, list_lacks)
+            facts = door.call(host, read_host, host, [(interface, interface) for interface, _ in named])
         except NetdynoError as error:
             is_ready = False
             print_error(error.message, error.hint)
             continue
-        click.echo(f"  clock  known to {bound_us:.0f} us; chrony and PTP are not needed")
-        for link, state in zip(links, states, strict=True):
+        click.echo(f"  cpu  {describe_processor(facts)}")
+        known = f"known here to {bound_us:.0f} us, which is enough"
+        click.echo(f"  clock  {describe_clock(facts.clock)}; {known}")
+        for link, state, port in zip(links, states, facts.ports, strict=True):
             if state.why is None:
-                click.echo(f"  {link.tester_port}  {state.interface}: {state.described}")
+                offloads = ", ".join(port.offloads) or "none"
+                click.echo(f"  {link.tester_port}  {state.interface}: {state.described}, offloads {offloads}")
             else:
                 is_ready = False
                 print_error(f"`{state.interface}` of `{link.tester_port}` on {host}: {state.why}", None)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from netdyno.values.finding import Result
+from netdyno.values.host_facts import HostFacts
 from netdyno.values.load import Segment
 from netdyno.values.outcome import Outcome
 from netdyno.values.proven import Proven
@@ -114,6 +115,8 @@ class CaseWiring:
     """What a calibration proved of the tester with these ports and frames; None: nothing."""
     configuration: Configured | None = None
     """What was entered on the device; None: nothing."""
+    hosts: tuple[HostFacts, ...] = ()
+    """Each host, of a case whose ports are on several; empty: not noted."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,14 @@ from netdyno.reports.figures import device, sparkline
 from netdyno.reports.figures.vega import Figure
 from netdyno.reports.formats import html_streams
 from netdyno.reports.formats.html_pack import Pack
-from netdyno.reports.model import balance_table, connection_tables, gauges_table, health, rates_tables
+from netdyno.reports.model import (
+    balance_table,
+    connection_tables,
+    gauges_table,
+    health,
+    hosts_table,
+    rates_tables,
+)
 from netdyno.reports.model.view import CaseView
 from netdyno.values import number as printed
 from netdyno.values.load import FRAMES
@@ -26,9 +33,10 @@ TABLES = (
     ("read", gauges_table.kernel_table),
     ("read", gauges_table.table),
     ("read", gauges_table.served_table),
+    ("plain", hosts_table.table),
 )
-"""What was read of the device in a case, in the order of their reading, and how it is set: the first sentence
-of a balance is its answer, and the last column of `wrap` is a text."""
+"""What was read of the device in a case, in the order of reading, how it is set, and the hosts: the first
+sentence of a balance is its answer, and the last column of `wrap` is a text."""
 MOST_TRIALS = 500
 """Trials of a case that are listed one by one: of thousands of parts of a soak, JSON has all."""
 

@@ -26,6 +26,7 @@ from netdyno.stats import delay_variation, response_time
 from netdyno.stats.histogram import percentiles
 from netdyno.values.finding import Column, Figure, Table, Value
 from netdyno.values.health import CatchUp, Health, HostHealth, PeerHealth, WorkerHealth
+from netdyno.values.host_facts import ClockState, HostFacts, PortFacts
 from netdyno.values.load import FRAMES, Segment
 from netdyno.values.outcome import (
     Gap,
@@ -392,8 +393,8 @@ FULL: Mapping[type, Keys] = {
         line_l1_bps=line_bps line_rate_enforced=line_enforced mean_frame_size_bytes=mean_size frame_sizes~
         flows burst_frames arrival~ probe seed method=result.method values standard=result.standard~
         compliance=result.conformity deviations=result.compliance not_as_recommended=result.recommended~
-        tables~ notes proven balance device_rates printed_rates~ power goals~ rests_on_trials=result.trials
-        trials""",
+        tables~ notes proven hosts~ balance device_rates printed_rates~ power goals~
+        rests_on_trials=result.trials trials""",
         stream_shares=lambda case: [str(place.share) for place in case.places],
         stream_groups=lambda case: _in_groups(case, "group"),
         stream_cards=lambda case: _in_groups(case, "card"),
@@ -512,6 +513,9 @@ FULL: Mapping[type, Keys] = {
         """up_to_percent_of_the_rate=percent pauses longest_pause_ns=longest_ns frames
         most_frames_after_one_pause=longest_run most_frames_in_one_round=most_in_round"""
     ),
+    HostFacts: keys("host=name cpu usable_cores=cores kernel clock ports"),
+    ClockState: keys("kept_by offset_ns ptp_clocks=hardware"),
+    PortFacts: keys("port=name interface driver mtu offloads"),
     HostHealth: keys(
         """host=name began_late_ns clock_bound_ns core_share_ppm longest_gap_ns unsent_frames=unsent
         rx_dropped_frames=rx_dropped tx_dropped_frames=tx_dropped~ sent_ns streams"""

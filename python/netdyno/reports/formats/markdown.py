@@ -18,6 +18,7 @@ from netdyno.reports.model import (
     gauges_table,
     goals,
     grid,
+    hosts_table,
     proof,
     rates_tables,
     reasons,
@@ -92,6 +93,7 @@ def _lines(run: RunView) -> Iterator[str]:
         gauges_table.kernel_table,
         gauges_table.table,
         gauges_table.served_table,
+        hosts_table.table,
     ):
         yield from _of_cases(run, table, gauges_table.MOST_CASES)
     yield from _of_cases(run, rates_tables.counter_table)

@@ -109,6 +109,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         backends=tuple(dict.fromkeys(port.get("backend", {}).get("kind", "") for port in ports)),
         lines_bps=_lines(specs),
         proven=wiring.proven if wiring else None,
+        hosts=wiring.hosts if wiring else (),
         device_ports=wiring.situation.device_ports if wiring else (),
         port_lines=wiring.situation.lines if wiring else (),
         tags=wiring.situation.tags if wiring else 0,

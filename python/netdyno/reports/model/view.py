@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 from netdyno.reports.model import health
 from netdyno.values import number as printed
 from netdyno.values.finding import Result, Value
+from netdyno.values.host_facts import HostFacts
 from netdyno.values.kind import Role
 from netdyno.values.load import FRAMES, STEADY, LoadClass, Segment
 from netdyno.values.outcome import Outcome, StreamResult
@@ -132,6 +133,8 @@ class CaseView:
     """L1 bits per second of its ports' lines, each rate once, the slowest first."""
     proven: Proven | None = None
     """What a calibration proved of the tester with these ports and frames; None: nothing, or virtual time."""
+    hosts: tuple[HostFacts, ...] = ()
+    """The generator hosts; empty: all ports are on one host, or not noted."""
     device_ports: tuple[str, ...] = ()
     """The device's port opposite each of the tester's, by number; empty: not known."""
     port_lines: tuple[Fraction, ...] = ()
