@@ -10,28 +10,52 @@ from netdyno.cli.codes import NOT_MEASURED, PASSED
 from netdyno.cli.console import print_error, print_hint
 from netdyno.cli.plan_argument import load_plan, set_option
 
+STATES = {
+    "started": "started",
+    "there": "was running already",
+    "ended": "ended",
+    "none": "--start began nothing here",
+}
+
 
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path))
 @set_option
-def hosts(plan: Path, overrides: tuple[str, ...]) -> int:
-    """Look at the generator hosts of a PLAN: version, ports, links, clocks and rights. Changes nothing.
+@click.option("--start", "is_start", is_flag=True, help="Start scheduler and workers by ssh, then look.")
+@click.option("--stop", "is_stop", is_flag=True, help="End what --start began.")
+def hosts(plan: Path, overrides: tuple[str, ...], is_start: bool, is_stop: bool) -> int:
+    """Look at the generator hosts of a PLAN: version, ports, links, clocks and rights.
+
+    Changes nothing without --start and --stop, which log in as `ssh HOST` does, with no password asked for.
 
     Prints what to do where a host cannot run the plan; the exit code is then 3.
     """
     from netdyno.errors import NetdynoError
+    from netdyno.hosts import login
     from netdyno.hosts.door import connect
     from netdyno.hosts.facts import read_host
     from netdyno.hosts.inspect import describe, inspect_ports, list_lacks
     from netdyno.hosts.resident import describe_host
     from netdyno.reports.model.hosts_table import describe_clock, describe_processor
 
+    if is_start and is_stop:
+        raise click.UsageError("--start and --stop are two commands: give one")
     lab = load_plan(plan, overrides).lab
     if lab.hosts is None:
         click.echo(f"{plan} has no generator hosts: all its ports are on this one")
         return PASSED
-    door = connect(lab.hosts.scheduler)
+    services = login.find_services(lab.hosts.scheduler, tuple(lab.hosts.threads), lab.hosts.logins)
     is_ready = True
+    asked = login.stop if is_stop else login.start if is_start else None
+    for name, came in ({} if asked is None else asked(*services)).items():
+        if isinstance(came, NetdynoError):
+            is_ready = False
+            print_error(came.message, came.hint)
+        else:
+            click.echo(f"{name or 'scheduler'}  {STATES[came]}")
+    if is_stop or not is_ready:
+        return PASSED if is_ready else NOT_MEASURED
+    door = connect(lab.hosts.scheduler)
     for host in lab.hosts.threads:
         links = [link for link in lab.links if link.host == host]
         named = [(link.interface or link.tester_port, link.backend.kind) for link in links]

@@ -128,6 +128,8 @@ class Hosts:
 
     scheduler: str
     threads: Mapping[str, Threads]
+    logins: Mapping[str, str] = field(default_factory=dict)
+    """As `ssh` takes them; of hosts that are not here it is their name."""
 
     @property
     def spec(self) -> dict[str, Any]:

@@ -217,7 +217,11 @@ def _hosts(
                 )
     if given is None:
         return None
-    return Hosts(given.scheduler, {host: threads[name] for name, host in named.items()})
+    for host in set(given.ssh) - set(named.values()):
+        source.report_unknown(
+            ("lab", "hosts", "ssh", host), f"no node has the host `{host}`", host, named.values(), key=True
+        )
+    return Hosts(given.scheduler, {host: threads[name] for name, host in named.items()}, dict(given.ssh))
 
 
 def _threads(source: Source, place: Path_, node: m.Node) -> Threads:

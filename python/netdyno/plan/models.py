@@ -236,6 +236,10 @@ class LabHosts(Element):
         examples=["tls://192.0.2.9:8786"]
     )
     """Dask's scheduler that their workers are at. `tcp://` is for one on this machine's loopback."""
+    ssh: dict[Name, Annotated[str, Field(max_length=200, pattern=r"^[^\s-]\S*$")]] = Field(
+        default={}, max_length=256, examples=[{"gen1": "root@192.0.2.11"}]
+    )
+    """Where `netdyno hosts --start` logs in, as `ssh` takes it; of hosts left out it is their own name."""
 
 
 class LabTrunk(Element):
