@@ -69,12 +69,14 @@ def scheduler(scheduler: str, dry_run: bool) -> None:
 def _become(scheduler: str, command: Sequence[str], settings: Mapping[str, str], *, dry_run: bool) -> None:
     """Replaces this process by a command of Dask."""
     from netdyno.devices.extras import find_missing
-    from netdyno.hosts.door import refuse_unencrypted
+    from netdyno.hosts.door import refuse_unencrypted, refuse_without_certificate
 
     refuse_unencrypted(scheduler)
     missing = find_missing("hosts", "a generator host")
-    if missing is not None and not dry_run:
-        raise missing
+    if not dry_run:
+        if missing is not None:
+            raise missing
+        refuse_without_certificate(scheduler)
     words = [sys.executable, "-m", f"distributed.cli.{command[0]}", *command[1:]]
     click.echo(
         " ".join((*(f"{name}={value}" for name, value in settings.items()), shlex.join(words))), err=True

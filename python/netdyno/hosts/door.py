@@ -64,6 +64,18 @@ def refuse_unencrypted(scheduler: str) -> None:
         )
 
 
+def refuse_without_certificate(scheduler: str) -> None:
+    """Raises HostError if Dask has no authority to check the other end of a `tls://` address by."""
+    import dask
+
+    if scheduler.startswith("tls://") and not dask.config.get("distributed.comm.tls.ca-file", None):
+        raise HostError(
+            f"the scheduler {scheduler} has TLS, and this process has no certificate",
+            "set DASK_DISTRIBUTED__COMM__TLS__CA_FILE and its fellows, as docs/hosts.md shows",
+            code="host-not-encrypted",
+        )
+
+
 def find_unfit(host: str, found: Mapping[str, Any], ours: str) -> HostError | None:
     """Why a host cannot be used, by what `describe_host` found there; None: it can. ours: our version."""
     if found["netdyno"] != ours:
@@ -97,12 +109,7 @@ class Door:
                 code="extra-missing",
             ) from error
 
-        if scheduler.startswith("tls://") and not dask.config.get("distributed.comm.tls.ca-file"):
-            raise HostError(
-                f"the scheduler {scheduler} has TLS, and this process has no certificate",
-                "set DASK_DISTRIBUTED__COMM__TLS__CA_FILE and its fellows, as docs/hosts.md shows",
-                code="host-not-encrypted",
-            )
+        refuse_without_certificate(scheduler)
         client: Any = distributed.Client
         self.scheduler = scheduler
         try:

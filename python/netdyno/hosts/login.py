@@ -197,7 +197,7 @@ def _answer(service: Service, process: subprocess.Popen[str]) -> str | HostError
         return printed.strip().rpartition("\n")[2]
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     last = lines[-1] if lines else "it said nothing"
-    why = next((line for line in lines if line.startswith("error: ")), last)
+    why = next((line for line in lines if line.startswith("error: ")), last).removeprefix("error: ")
     if process.returncode == NOT_REACHED and service.login is not None:
         hint = f"`ssh {service.login}` must log in without a question; `lab.hosts.ssh` names other logins"
         return HostError(f"no login {where}: {why}", hint, code="host-unreachable")
