@@ -60,6 +60,8 @@ def test_port_without_a_host_is_wired_here() -> None:
         ("kind: external", "kind: emulated/router", "lab.nodes.gen1.host", "unsupported"),
         ("title: Two hosts", "title: Two hosts\ntester: iperf3", "tester", "unsupported"),
         ("tls://192.0.2.1:8786", "192.0.2.1", "lab.hosts.scheduler", "wrong-format"),
+        (":8786\"}", ":8786\", ssh: {gen3: root@gen3}}", "lab.hosts.ssh.gen3", "unknown-name"),
+        (":8786\"}", ":8786\", ssh: {gen1: -oProxyCommand=x}}", "lab.hosts.ssh.gen1", "wrong-format"),
     ],
 )  # fmt: skip
 def test_hosts_that_cannot_be_are_refused(before: str, after: str, path: str, code: str) -> None:
