@@ -158,7 +158,7 @@ class Door:
     def call(self, host: str, function: Callable[..., Any], *arguments: Any, most_s: float = ANSWER_S) -> Any:
         """What a function answers on a host within `most_s`. Raises HostError if the host does not answer.
 
-        Interrupted, the host is told that nobody waits for it.
+        Interrupted, it says to the host that nobody waits for it.
         """
         address = self.address(host)
         future = self._client.submit(
