@@ -214,6 +214,8 @@ SAMPLES: tuple[Any, ...] = (
             Proven("id", NOW, Fraction(7, 3), Fraction(1, 3), 5, 6, Fraction(1, 9), "the kernel changed"),
             is_stricter=True,
             latencies=(OwnLatency(Fraction(7, 6), 2**40),),
+            host="gen1",
+            others=("another",),
         ),
         Configured("mtu 9000\n", "+mtu 9000\n", "5.3.4", "lab.j2"),
         (
