@@ -406,6 +406,27 @@ def test_forwarding_and_table_agree_within_resolutions_or_differ() -> None:
     result, _ = accept(replace(GOOD, series=late))
     (differ,) = within(PlanesDiffer, result.notes)
     assert (differ.is_table_later, differ.apart_ns) == (True, 2500 * MS - 1009 * MS)
+    assert not differ.has_other_way
+
+
+def test_table_that_has_a_second_way_counts_before_frames_come_by_the_first() -> None:
+    class ByBackup(Router):
+        def changes(self, trial: Trial, outcome: Outcome) -> Outcome:
+            found = super().changes(trial, outcome)
+            (stream,) = found.streams
+            flows = stream.by_flow
+            assert flows is not None
+            if trial.events[0].kind != "announce":
+                return found
+            other = tuple(sent - here - 200 for sent, here in zip(flows.sent, flows.received, strict=True))
+            one = replace(stream, by_flow=replace(flows, elsewhere=other))
+            return replace(found, counts=replace(found.counts, streams=(one,)))
+
+    slow = {**AFTER, "announce": [3 * one for one in STEADILY]}
+    soon = {**CHANGING, "announcement": (routes([500] * 5 + [900] * 9), *WATCHES)}
+    result, _ = accept(ByBackup(after=slow, series=soon))
+    (differ,) = within(PlanesDiffer, result.notes)
+    assert (differ.is_table_later, differ.apart_ns, differ.has_other_way) == (False, 2500 * MS, True)
 
 
 def test_withdrawal_that_cannot_be_measured_leaves_the_rest() -> None:

@@ -75,6 +75,8 @@ class Converged:
     left_out: int
     resolution_ns: Fraction
     lost_before: int = 0
+    elsewhere: int = 0
+    """Frames that came by another port."""
 
     @property
     def prefixes(self) -> int:
@@ -115,6 +117,7 @@ def find_times(kind: EventKind, stream: StreamResult, sent: Sent, outcome: Outco
         found.count("left out"),
         max(sent.period_ns, late_ns),
         _count_lost_before(stream, sent, outcome.sample_ns) if kind == "link-down" else 0,
+        sum(flows.elsewhere),
     )
 
 
@@ -126,6 +129,7 @@ def join(found: Sequence[Converged]) -> Converged:
         sum(one.left_out for one in found),
         max(one.resolution_ns for one in found),
         sum(one.lost_before for one in found),
+        sum(one.elsewhere for one in found),
     )
 
 
@@ -248,4 +252,4 @@ def compare_planes(found: Converged, table: TableTime | Reason) -> Reason | None
     apart_ns = table.by_ns - found.last_ns
     if abs(apart_ns) <= within_ns:
         return PlanesAgree(abs(apart_ns), within_ns)
-    return PlanesDiffer(apart_ns > 0, abs(apart_ns), within_ns)
+    return PlanesDiffer(apart_ns > 0, abs(apart_ns), within_ns, apart_ns < 0 < found.elsewhere)

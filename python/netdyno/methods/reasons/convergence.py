@@ -118,12 +118,17 @@ class PlanesAgree(Reason, code="planes-agree", is_detail=True):
 
 
 class PlanesDiffer(Reason, code="planes-differ"):
-    """Forwarding and table did not change at the same time."""
+    """Forwarding and table did not change at the same time. has_other_way: frames came by another port
+    meanwhile, and a count of routes is the same by whichever of two ways."""
 
     is_table_later: bool
     apart_ns: Fraction
     within_ns: Fraction
-    says = "differ: the table {is_table_later:?later|earlier} by {apart_ns}, resolution {within_ns}"
+    has_other_way: bool = False
+    says = (
+        "differ: the table {is_table_later:?later|earlier} by {apart_ns}, resolution {within_ns}"
+        "{has_other_way:?; it counts a route that has another way, by which frames came meanwhile}"
+    )
 
 
 class CriteriaMet(Reason, code="criteria-met"):
