@@ -409,7 +409,7 @@ def test_forwarding_and_table_agree_within_resolutions_or_differ() -> None:
     assert not differ.has_other_way
 
 
-def test_table_that_has_a_second_way_counts_before_frames_come_by_the_first() -> None:
+def test_table_with_a_second_way_counts_before_frames_take_the_first() -> None:
     class ByBackup(Router):
         def changes(self, trial: Trial, outcome: Outcome) -> Outcome:
             found = super().changes(trial, outcome)
