@@ -583,6 +583,16 @@ def test_caption_of_the_numbers_is_wrapped() -> None:
     assert max(map(len, grid_lines(rates, 60, 20))) <= 60
 
 
+def test_long_text_gives_way_before_the_name_of_its_row() -> None:
+    found = "17 kept, all up to 90%; first lost: OSPF neighbour 100.80.3.33 (VLAN 300)"
+    rows = [("qos none: adjacencies", "FAIL", "205 kept", found, "95%, 615.3 ms")]
+    lines = list(
+        grid_lines(small_table(("criterion", "result", "asked", "found", "at"), rows, left=4), 100, 9)
+    )
+    assert lines[1].split()[:5] == ["qos", "none:", "adjacencies", "FAIL", "205"]
+    assert max(map(len, lines)) <= 100
+
+
 def test_advice_of_several_streams_is_given_once() -> None:
     each = [
         f"{name}: the tester left 16,736 of 165,050 frames unsent. Give it more cores" for name in "abcdefgh"

@@ -309,8 +309,10 @@ def conclude(
     if compared == MISSED and code in (PASSED, NOT_MEASURED, NO_NUMBER):
         code = MISSED
     if code == PASSED:
-        # A device that failed its acceptance test missed a goal.
+        # A device that failed its acceptance test missed a goal; one with parts unknown is no pass.
         code = MISSED if shown.passed is False else compared
+        if code == PASSED and shown.is_undecided:
+            code = NOT_MEASURED
     sys.exit(NOT_MEASURED if not is_written and code == PASSED else code)
 
 

@@ -40,8 +40,8 @@ HELD, BROKE, ASKED, STILL = "held", "broke", "cut", "still down"
 trial."""
 MOST = 3
 """Breaks that a sentence names."""
-MOST_ROWS = 200
-"""Rows of the table: the first breaks."""
+MOST_ROWS = 10_000
+"""Rows of the table: the first breaks. The caption says where there were more."""
 
 
 def plain(reason: Reason) -> Reason:
@@ -114,11 +114,12 @@ def with_watches(result: Result, trials: Mapping[int, Outcome], longest_ns: int 
         note = WatchesLost(len(watches), len(broken), found[:MOST], max(len(found) - MOST, 0))
     rows = [*(_row(one) for one in every), *(_held(watch) for watch in watches if watch not in down)]
     value = Value(WATCH_BREAKS, "sum", Fraction(len(found)))
+    cut = f" The first {MOST_ROWS} of {len(rows)} rows." if len(rows) > MOST_ROWS else ""
     return replace(
         result,
         values=(*result.values, value),
         notes=(*result.notes, note),
-        tables=(*result.tables, Table(TABLE, COLUMNS, tuple(rows[:MOST_ROWS]), CAPTION)),
+        tables=(*result.tables, Table(TABLE, COLUMNS, tuple(rows[:MOST_ROWS]), CAPTION + cut)),
     )
 
 

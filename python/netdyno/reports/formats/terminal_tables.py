@@ -144,7 +144,9 @@ def grid_lines(grid: Table, width: int, room: int) -> Iterator[str]:
         dropped.append(place)
     wide = widths()
     over = len(INDENT) + sum(wide) + len(GAP) * (len(wide) - 1) - width
-    wide[0] -= max(over, 0)
+    for _ in range(max(over, 0)):
+        # The longest text gives way first.
+        wide[max(range(grid.left), key=lambda place: wide[place])] -= 1
 
     def line(row: Sequence[str]) -> str:
         cells = []

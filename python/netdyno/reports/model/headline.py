@@ -178,7 +178,9 @@ class Headline:
     by_class: bool = False
     """Whether `numbers` are those of classes: how each fared is then the answer, not a rate and its limit."""
     passed: bool | None = None
-    """Whether the device passed an acceptance test; None: the method has none."""
+    """Whether the device passed an acceptance test; None: the method has none, or part of it is unknown."""
+    is_undecided: bool = False
+    """Whether part of an acceptance test is unknown, and the rest passed."""
 
 
 def headline(run: RunView) -> Headline:
@@ -210,6 +212,7 @@ def headline(run: RunView) -> Headline:
         standard=tuple(_standards(run)),
         device=balance_table.summary(run),
         passed=shown.passed,
+        is_undecided=shown.passed is None and bool(shown.outcomes),
     )
 
 
