@@ -18,7 +18,7 @@ from netdyno.calibration.bench import Shot
 from netdyno.calibration.document import Check, Traffic
 from netdyno.calibration.suite import FACING_ATTEMPTS, check_facing
 from netdyno.calibration.traffic_checks import judge_latency, judge_most, point
-from netdyno.campaign.run import versions
+from netdyno.campaign.versions import versions
 from netdyno.cli.app import cli
 from netdyno.cli.calibration_table import lines
 from netdyno.devices import KINDS, LabLink

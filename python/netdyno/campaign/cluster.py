@@ -19,9 +19,11 @@ from urllib.parse import urlsplit
 from netdyno.campaign.case import run_case
 from netdyno.campaign.events import Event, Failed, Interrupted, Looked, Waiting
 from netdyno.campaign.job import Job
+from netdyno.campaign.versions import versions
 from netdyno.devices.extras import find_missing
 from netdyno.errors import NetdynoError
 from netdyno.hosts.door import refuse_unencrypted
+from netdyno.testers import TESTERS
 from netdyno.values.records import CaseError
 
 LOCAL = "local:"
@@ -214,9 +216,6 @@ def _in_a_line(error: Exception) -> str:
 
 def _ready(is_local: bool) -> dict[str, str]:
     """On a worker: makes it ready for cases. What it has of the versions."""
-    from netdyno.campaign.run import versions
-    from netdyno.testers import TESTERS
-
     if is_local:
         _ignore_interrupts()
     return versions(TESTERS["netdyno"])

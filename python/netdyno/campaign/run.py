@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import platform
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as package_version
 from pathlib import Path
 from typing import Protocol
 
@@ -25,6 +22,7 @@ from netdyno.campaign.logged import warn
 from netdyno.campaign.pending import Undos, list_configured, restore_devices, undo_goes_on
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.selection import Selection, missing_extra
+from netdyno.campaign.versions import versions
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink
 from netdyno.devices.bgp_password import read_password
@@ -35,9 +33,8 @@ from netdyno.plan.matrix import Case, cases
 from netdyno.plan.overrides import locate
 from netdyno.plan.source import Path_
 from netdyno.ports.backends import BACKENDS
-from netdyno.ports.processor import read_processor
 from netdyno.ports.threads import keep_to, kept_to
-from netdyno.store import FILE, SQLITE_VERSION, DamagedError, Hold, RunWriter, StoredRun, new_folder, open_run
+from netdyno.store import FILE, DamagedError, Hold, RunWriter, StoredRun, new_folder, open_run
 from netdyno.testers import TESTERS, TesterEntry, tables
 from netdyno.values.kind import TRIAL_LOSS
 from netdyno.values.packed import shared, with_packed_series
@@ -474,19 +471,3 @@ def _heads(plan: Plan, chosen: Iterable[Case]) -> list[CaseHead]:
         )
         for case in chosen
     ]
-
-
-def versions(tester: TesterEntry) -> dict[str, str]:
-    """What a run was made with."""
-    try:
-        own = package_version("netdyno")
-    except PackageNotFoundError:
-        own = "unknown (not installed)"
-    return {
-        "netdyno": own,
-        **tester.load().versions(),
-        "python": platform.python_version(),
-        "sqlite": SQLITE_VERSION,
-        "kernel": platform.release(),
-        "cpu": read_processor()[0],
-    }

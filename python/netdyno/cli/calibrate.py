@@ -222,7 +222,7 @@ def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
     from netdyno.calibration import by_host, ports, suite, traffic
     from netdyno.calibration.bench import load_tester
     from netdyno.calibration.effort import seconds
-    from netdyno.campaign.run import versions
+    from netdyno.campaign.versions import versions
     from netdyno.errors import counted
     from netdyno.plan.matrix import cases
     from netdyno.ports.threads import workers_of

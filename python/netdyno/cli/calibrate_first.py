@@ -64,7 +64,7 @@ def _calibrate(
     from netdyno.calibration import inventory, shelf, suite, traffic
     from netdyno.calibration.bench import load_tester
     from netdyno.calibration.effort import FIRST_S, before_a_run, seconds
-    from netdyno.campaign.run import versions
+    from netdyno.campaign.versions import versions
     from netdyno.errors import counted
     from netdyno.testers import TESTERS
 

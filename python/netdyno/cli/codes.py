@@ -18,8 +18,8 @@ MEANINGS: Mapping[int, str] = {
     USAGE: "the command line or the plan is wrong, or an interface that `send` and `ndr` are given is not"
     " there or in use; nothing was started. Or a record cannot be read; of `verify`: it is damaged",
     NOT_MEASURED: "could not measure (port, device, permission, full disk), a result is `invalid`,"
-    " a goal, a part of an acceptance test or the limit of `compare` could not be judged and none was missed,"
-    " or a report could not be written",
+    " a goal or criterion (of `compare`: the limit) could not be judged and none was missed, or a report"
+    " could not be written",
     NO_NUMBER: "everything was measured, and no case has a number of the device, as when nothing came back,"
     " or the tester was the limit in every case and the plan has no goal",
     OUT_OF_TIME: "the `--time-limit` ended the run before every case was measured; finished trials are kept",

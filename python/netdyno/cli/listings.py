@@ -135,7 +135,7 @@ def version(as_json: bool) -> None:
     `level` is the processor that the engine was built for. A wheel has engines for x86-64-v2, -v3 and -v4 and
     takes the best that this processor runs; NETDYNO_LEVEL=v3 has it take another.
     """
-    from netdyno.campaign.run import versions
+    from netdyno.campaign.versions import versions
     from netdyno.plan.models import TESTER
     from netdyno.testers import TESTERS
 
