@@ -37,7 +37,11 @@ dry_run = click.option("--dry-run", is_flag=True, help="Print the command and st
 @click.command()
 @address
 @click.option("--name", required=True, metavar="HOST", help="This host, as plans name it.")
-@click.option("--listen", metavar="ADDRESS", help="This host's address of the management network.")
+@click.option(
+    "--listen",
+    metavar="ADDRESS",
+    help="The address of this host that others reach it by; by default the one towards the scheduler.",
+)
 @dry_run
 def worker(scheduler: str, name: str, listen: str | None, dry_run: bool) -> None:
     """Offer this host's ports to the scheduler at ADDRESS, such as `tls://192.0.2.9:8786`.
@@ -46,7 +50,8 @@ def worker(scheduler: str, name: str, listen: str | None, dry_run: bool) -> None
     """
     command = ["dask_worker", scheduler, "--name", name, "--no-nanny", "--nthreads", "1"]
     command += ["--dashboard-address", "127.0.0.1:0", "--memory-limit", "0"]
-    command += ["--host", listen] if listen else []
+    # By itself Dask's worker listens on all networks, those of the test too.
+    command += ["--host", listen or _find_own_address(scheduler)]
     _become(scheduler, command, WORKER_SETTINGS, dry_run=dry_run)
 
 
@@ -64,6 +69,22 @@ def scheduler(scheduler: str, dry_run: bool) -> None:
     command = ["dask_scheduler", "--host", host, "--port", port, "--protocol", protocol]
     command += ["--dashboard-address", "127.0.0.1:0"]
     _become(scheduler, command, SCHEDULER_SETTINGS, dry_run=dry_run)
+
+
+def _find_own_address(scheduler: str) -> str:
+    from netdyno.hosts.door import HostError
+    from netdyno.ports.own_address import find_own_address
+
+    found = ADDRESS.fullmatch(scheduler)
+    assert found is not None
+    try:
+        return find_own_address(found[2].strip("[]"), int(found[3]))
+    except OSError as error:
+        raise HostError(
+            f"this host cannot reach {scheduler}: {error.strerror or error}",
+            "look at the address and at `ip route`; `--listen` gives this host's own address",
+            code="host-unreachable",
+        ) from None
 
 
 def _become(scheduler: str, command: Sequence[str], settings: Mapping[str, str], *, dry_run: bool) -> None:
