@@ -366,6 +366,20 @@ def test_what_a_router_does_not_keep_fails_with_its_instant(fault: str) -> None:
     assert [name for name, verdict in verdicts(result).items() if verdict == "fail"] == [criterion]
 
 
+@pytest.mark.parametrize("starves", [True, False])
+def test_ping_lost_while_the_tester_fell_behind_is_unknown(starves: bool) -> None:
+    class Starved(Router):
+        def __call__(self, trial: Trial, known: Situation) -> Outcome:
+            found = super().__call__(trial, known)
+            (stream,) = found.streams
+            one = replace(stream, intended=2 * stream.offered) if starves else stream
+            return replace(found, counts=replace(found.counts, streams=(one,)))
+
+    change, criterion, _ = FAULTS["no answer to pings"]
+    result, _ = accept(Starved(**{"after": AFTER, **change}), withdraw=False)
+    assert verdicts(result)[criterion] == ("not known" if starves else "fail")
+
+
 def test_loss_below_the_load_asked_for_fails_and_above_it_does_not() -> None:
     result, _ = accept(replace(GOOD, capacity=50_000), withdraw=False)
     assert verdicts(result)["loss-free load"] == "fail"

@@ -140,7 +140,14 @@ def judge_watches(situation: Situation, trials: Sequence[Made]) -> Iterator[Crit
         if unread is not None and not broken:
             yield Criterion(name, f"{len(subjects)} kept", "", NOT_KNOWN, why=unread)
             continue
-        yield _of_breaks(name, f"{len(subjects)} kept", _kept(trials, len(subjects), broken), broken)
+        kept = _kept(trials, len(subjects), broken)
+        # A tester that falls behind with its load may be late with what it watches by, too.
+        short = [find_own_shortfall(made.outcome, made.trial.duration_ns) for made, _ in broken]
+        sound = [one for one, why in zip(broken, short, strict=True) if why is None]
+        if broken and not sound:
+            yield Criterion(name, f"{len(subjects)} kept", kept, NOT_KNOWN, broken[0][0], why=short[0])
+            continue
+        yield _of_breaks(name, f"{len(subjects)} kept", kept, sound)
 
 
 def _kept(trials: Sequence[Made], count: int, broken: Sequence[tuple[Made, Break]]) -> str:
