@@ -34,6 +34,8 @@ def routes(plan: Path, router: str | None, overrides: tuple[str, ...]) -> None:
         " prints what is behind each port"
     )
     loaded = load_plan(plan, overrides)
+    if loaded.kind.configured and any(link.speaker for link in loaded.lab.links):
+        nothing = f"{plan}: nothing to enter, for netdyno gives its `{loaded.kind.name}` its routing itself"
     try:
         system = own_router.find(router) if router else own_router.find_of_driver(loaded.lab.driver)
         neighbours = list(neighbour_lines(loaded, system))

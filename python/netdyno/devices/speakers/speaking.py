@@ -306,13 +306,16 @@ def _refused(one: _One, up: Sequence[Adjacency]) -> LabError:
     """Why a neighbour did not come up, in BIRD's words."""
     errors = [words for each in one.daemons for words in _said_by_neighbour(each)]
     protocols = sorted({one.protocol for one in up})
-    there = f"; up: {', '.join(protocols)}" if protocols else ""
+    there = f", while {' and '.join(protocols)} is up" if protocols else ""
     why = f": {errors[-1]}" if errors else ""
     return LabError(
-        f"the device is no routing neighbour of `{one.port.name}` after {UP_S:.0f} s{why}{there}",
-        "look at the device's side: address, AS number, password, area, hello and dead interval"
-        if not why
-        else "the device's side of the session differs from `routing` of the link",
+        f"the device is no routing neighbour of `{one.port.name}` after {UP_S:.0f} s{there}{why}",
+        (
+            "the device's side of the session differs from `routing` of the link"
+            if why
+            else "look at the device's side: address, AS number, password, area, hello and dead interval"
+        )
+        + "; after a refusal a device may wait two minutes before it tries again",
         one.number,
         code="session-refused",
     )
