@@ -294,11 +294,20 @@ def test_child_is_gone_when_its_answers_are_interrupted(monkeypatch: pytest.Monk
     def interrupt(_: Any) -> None:
         raise KeyboardInterrupt
 
+    children: list[int] = []
+    fork = os.fork
+
+    def fork_and_note() -> int:
+        children.append(fork())
+        return children[-1]
+
+    monkeypatch.setattr(os, "fork", fork_and_note)
     monkeypatch.setattr(pickle, "load", interrupt)
     with pytest.raises(KeyboardInterrupt):
         rendered("asr9006-ipv4-plain", "cisco_iosxr", MACS, PAIR)
+    (child,) = children
     with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+        os.waitpid(child, os.WNOHANG)
 
 
 def test_template_that_is_too_long_or_no_text_is_refused(tmp_path: Path) -> None:
