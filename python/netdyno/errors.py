@@ -12,6 +12,7 @@ CODES: Mapping[str, str] = {
     # Of a plan, a file or an option.
     "bad-plan": "The plan has mistakes; each has a code of its own",
     "cannot-read": "A file, or a device's counters, cannot be read",
+    "changes-above-loads": "While routes change more is sent than under the loads of the plan",
     "conflict": "Two settings exclude each other",
     "empty": "A list or mapping is empty, and needs an entry",
     "frame-too-small": "A frame has no room for its headers",

@@ -12,6 +12,7 @@ from netdyno.plan import load
 from netdyno.store import open_run
 from netdyno.values.breaks import ADJACENCY
 from netdyno.values.finding import FAIL, PASS
+from netdyno.values.table_series import ROUTES
 
 PLAN = Path(__file__).parents[2] / "examples" / "asr1000-wan.yaml"
 SMALL = (
@@ -19,7 +20,10 @@ SMALL = (
     "lab.links[1].rate=100Mbps",
     # Of 50 Mbit/s each, 90 % are 44.5 Mbit/s of frames, and 100 % are 49.5.
     "lab.links[0].vlans=[{vlan: 100-101, shape: 45Mbps L2}]",
+    "lab.links[0].routing.bgp.routes=3000",
+    "matrix.qos=[none, llq]",
     "method.acceptance.loads=[90%, 100%]",
+    "method.acceptance.loss_free=90%",
 )
 
 
@@ -35,9 +39,12 @@ def test_adjacencies_break_in_a_full_queue_and_not_in_a_priority_queue(tmp_path:
         if case.result is not None
     ]
     assert verdicts == [
-        [("adjacencies", FAIL), ("loss-free load", PASS)],
-        [("adjacencies", PASS), ("loss-free load", PASS)],
+        [("IPv4 table", PASS), ("adjacencies", FAIL), ("loss-free load", PASS)],
+        [("IPv4 table", PASS), ("adjacencies", PASS), ("loss-free load", PASS)],
     ]
+    (table,) = (one for one in first.series if one.source == ROUTES and one.name == "ipv4 routes")
+    # Announced; the networks of both VLANs and of the other link, and the two that are behind each port.
+    assert set(table.values) == {3000 + 3 + 2}
     assert [one.subject for one in first.series if one.source == ADJACENCY] == [
         f"OSPF neighbour 100.80.0.{host} (VLAN {vlan})" for host, vlan in ((1, 100), (5, 101))
     ]

@@ -14,7 +14,14 @@ from methodlab import measure_plan, run_here, table, text, value
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
 from netdyno.methods.parts.convergence import TableTime, find_table_time
-from netdyno.methods.reasons.convergence import LostBeforeEvent, PartLeftOut, PlanesAgree, PlanesDiffer
+from netdyno.methods.reasons.convergence import (
+    LostBeforeEvent,
+    PartLeftOut,
+    PlanesAgree,
+    PlanesDiffer,
+    PrefixesLate,
+    PrefixesLeftOut,
+)
 from netdyno.plan import parse
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import headline
@@ -241,6 +248,33 @@ def test_prefixes_that_do_not_converge_fail_and_give_a_lower_bound() -> None:
     found = value(result, "convergence after announcement")
     assert (found.number, found.low, found.high) == (None, 4 * SECOND, None)
     assert value(result, "criteria failed").number == 1
+
+
+def test_prefixes_that_do_not_converge_are_named() -> None:
+    """Flow k goes to prefix k: the first three that are late, and the one that was there before."""
+    names = tuple(f"192.0.2.{flow}/32" for flow in range(PREFIXES))
+    after = {**AFTER, "withdraw": [*STEADILY[:5], *[None] * 5], "announce": [-SECOND, *STEADILY[1:]]}
+    result, _ = accept(replace(GOOD, after=after), replace(KNOWN, destinations=(names,)))
+    (late,) = {one.note for one in result.values if isinstance(one.note, PrefixesLate)}
+    assert (late.late, late.named) == (5, names[5:8])
+    assert [one.named for one in within(PrefixesLeftOut, result.notes)] == [names[:1]]
+
+
+@pytest.mark.parametrize(
+    ("rate", "above"), [(100, ""), (800, ""), (9_000, ""), (9_001, "largest"), (10_000, "largest")]
+)
+def test_load_of_the_changes_is_known_before_a_run(rate: int, above: str) -> None:
+    """Ten prefixes; the loads are 10 and 90 % of 100,000 frames a second."""
+    method = METHODS["acceptance"]
+    given = method.parameters.model_validate({**LOADS, "rate": rate, "cut": "east"})
+    assert method.further_loads is not None
+    (load,) = method.further_loads(given, KNOWN)
+    assert load.fps == 10 * rate
+    assert above in load.above
+    assert bool(load.above) == bool(above)
+    given = method.parameters.model_validate({**LOADS, "rate": rate, "loss_free": "10%"})
+    (load,) = method.further_loads(given, KNOWN)
+    assert bool(load.above) == (10 * rate > 10_000)
 
 
 def test_prefix_that_a_cut_left_unreached_is_late_even_with_losses_before() -> None:

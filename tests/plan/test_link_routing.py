@@ -87,7 +87,41 @@ def test_routing_that_contradicts_itself_is_a_mistake(routing: str, place: str, 
 @pytest.mark.parametrize(
     ("parts", "place", "code"),
     [
-        ({"device": "emulated/router"}, AT, "unsupported"),
+        ({"routing": "{ospf: {hello: 1.5s, dead: 4s}}"}, f"{AT}.ospf.hello", "out-of-range"),
+        ({"routing": "{bgp: {own_as: one, routes: 9000}}"}, f"{AT}.bgp.own_as", "wrong-type"),
+        ({"routing": "{bgp: {own_as: 1, table: rib.mrt}}"}, f"{AT}.bgp.table", "no-such-file"),
+        (
+            {"device": "linux/router, settings: {routing: bgpd}"},
+            "lab.nodes.dut.settings.routing",
+            "out-of-range",
+        ),
+    ],
+)
+def test_one_wrong_value_of_routing_is_one_mistake(parts: dict[str, str], place: str, code: str) -> None:
+    assert mistakes(**{"routing": f"{{bgp: {{{TABLE}}}}}", **parts}) == [(place, code)]
+
+
+def test_emulated_router_has_the_announced_table() -> None:
+    """All of it, and frames go to a part; those to the other port to its usual networks."""
+    plan = parsed(f"{{bgp: {{{TABLE}, routes_ipv6: 500}}}}", device="emulated/router", direction="bidir")
+    (case,) = cases(plan)
+    wiring = wire(plan, case)
+    table = table_of(Speaker(bgp=Bgp(own_as=1, peer_as=1, routes=2000, routes_ipv6=500)))
+    assert table is not None
+    announced = {*table.ipv4.texts(), *table.ipv6.texts()}
+    via = {one["prefix"]: one["via"] for one in wiring.session["devices"][0]["forwarding"]["routes"]}
+    assert len(announced) == 2500
+    assert announced < via.keys()
+    east = wiring.ports[1]
+    assert {via[one] for one in announced} == {east.ipv4, east.ipv6}
+    assert set(wiring.routes[1]) < set(table.ipv4.texts())
+    assert situation(case, wiring).behind[1].announced == {4: 2000, 6: 500}
+
+
+@pytest.mark.parametrize(
+    ("parts", "place", "code"),
+    [
+        ({"device": "emulated/router", "routing": "{ospf3: true}"}, f"{AT}.ospf3", "unsupported"),
         ({"device": "linux/bridge"}, AT, "unsupported"),
         ({"device": "linux/router"}, AT, "missing-field"),
         ({"device": "linux/router, settings: {routing: ospf}"}, AT, "missing-field"),

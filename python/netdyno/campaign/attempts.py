@@ -18,6 +18,7 @@ from netdyno.campaign.watching import Watching
 from netdyno.devices.speakers.speaking import Speaking
 from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
+from netdyno.methods.reasons.tester import Preempted
 from netdyno.methods.wrap import WRAPPERS, Around
 from netdyno.plan.matrix import list_uneven, own_flows, streams
 from netdyno.ports.threads import kept_to, spare_cores
@@ -117,6 +118,9 @@ class Attempts:
                     continue
                 self.outcomes[number] = outcome
                 number += 1
+                if trial.observe.by_flow:
+                    why = f"judging {trial.frames.flows or routes:,} prefixes"
+                    self.emit(Waiting(self.case.number, trial.name, why))
                 trial = method.send(outcome)
         except StopIteration as stop:
             result = with_plan(stop.value, self.plan, self.case)
@@ -176,7 +180,8 @@ class Attempts:
                 spoilt += 1
                 continue
             wrong += 1
-            if wrong == ATTEMPTS:
+            # However long the pauses are, a plan may ask for more attempts.
+            if wrong >= (ATTEMPTS if away is None else max(ATTEMPTS, self.plan.trial.retries + 1)):
                 break
         raise self._not_measured(trial, ended)
 
@@ -198,6 +203,11 @@ class Attempts:
             return NotMeasuredError(TrialNotBegun(trial.name, reasons), self.session.advice(reasons))
         lasting = [reason for reason in reasons if reason.is_lasting]
         hint = self.session.advice(lasting) if lasting else None
+        if all(isinstance(reason, Preempted) for reason in reasons):
+            hint = (
+                "end other programs on this machine, lower the load, or raise `trial.retries`"
+                f" (now {self.plan.trial.retries})"
+            )
         return NotMeasuredError(TrialInvalid(trial.name, last.attempt + 1, reasons), hint)
 
     def _attempt(

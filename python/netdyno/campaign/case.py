@@ -39,7 +39,15 @@ from netdyno.devices.reasons import NotUndone
 from netdyno.devices.speakers.speaking import speaking
 from netdyno.errors import NetdynoError, advice
 from netdyno.hosts.facts import read_hosts
-from netdyno.plan.matrix import own_flows, situation, streams, total_flows, wire, wire_groups
+from netdyno.plan.matrix import (
+    list_destinations,
+    own_flows,
+    situation,
+    streams,
+    total_flows,
+    wire,
+    wire_groups,
+)
 from netdyno.ports.threads import spare_cores
 from netdyno.values.rates import wire_bits
 from netdyno.values.records import CaseError, CaseWiring, Configured
@@ -114,6 +122,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         waits_ns = (plan.trial.settle.ns, plan.trial.drain.ns)
         known = replace(
             situation(case, wiring),
+            destinations=list_destinations(case, wiring),
             waits_ns=waits_ns,
             device_ports=inside.device_ports(plan.lab.links, wiring),
             trunk=inside.trunk(wiring, plan.lab.trunk),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from ipaddress import IPv4Network, IPv6Network, ip_interface, ip_network
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -23,11 +24,13 @@ from netdyno.plan.patterns import PAIRS
 from netdyno.ports import nic
 from netdyno.ports.backends import AUTO, KERNEL, USUAL, fits
 from netdyno.ports.nic import fit
+from netdyno.values import number as printed
 from netdyno.values.load import CONNECTIONS
 from netdyno.values.situation import GROUP_AXIS
 
 if TYPE_CHECKING:
     from netdyno.devices.peering import Speaker
+    from netdyno.methods.parts.procedure import FurtherLoad
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Stream
 
@@ -82,6 +85,9 @@ def lines(plan: Plan) -> Iterator[str]:
                 yield f"  {name}{'/' if traffic else ''}{traffic}: arrivals {arrival}"
         if not profile.probe:
             yield f"  {name}: frames without a probe, counted by their headers"
+    for load, line_fps in _list_further_loads(plan).items():
+        of_line = f", {printed.percent(load.fps / line_fps)} of the line" if line_fps else ""
+        yield f"  {load.what}, {printed.rate(load.fps, 'pps')}{of_line}"
     # Connections, and own frames beside them, go between the ports' own addresses.
     if not routed or METHODS[plan.method].load_class is CONNECTIONS:
         return
@@ -99,6 +105,27 @@ def lines(plan: Plan) -> Iterator[str]:
             part = f", an even part on each of {each} VLANs: `netdyno routes PLAN` lists them"
             routes = _routes(plan, link, wired[number], networks) if each < 2 else []
             yield f"  behind {link.tester_port}: {', '.join(routes or networks)}{part if each > 1 else ''}"
+
+
+def _list_further_loads(plan: Plan) -> dict[FurtherLoad, Fraction]:
+    """What the cases send beside the loads that the plan names, each with the line of the first such case."""
+    further = METHODS[plan.method].further_loads
+    found: dict[FurtherLoad, Fraction] = {}
+    for case in cases(plan) if further is not None else ():
+        known = situation(case, wire_groups(case, wire(plan, case)))
+        for load in further(plan.parameters_of(case), known) if further is not None else ():
+            found.setdefault(load, known.line_fps)
+    return found
+
+
+def list_load_warnings(plan: Plan) -> Iterator[Lacking]:
+    """Loads that the plan does not name and that are above those it names."""
+    for load in _list_further_loads(plan):
+        if load.above:
+            message = f"{load.what}, {printed.rate(load.fps, 'pps')}, is above {load.above}: what the device"
+            yield Lacking(
+                "changes-above-loads", f"{message} loses for that looks like convergence; lower `rate`"
+            )
 
 
 def _table(speaker: Speaker) -> str:

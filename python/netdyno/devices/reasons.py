@@ -14,6 +14,13 @@ class EmulatedDevice(Reason, code="emulated-device"):
     says = "The device is emulated, in virtual time: nothing here was measured on a real device."
 
 
+class TableEmulated(Reason, code="table-emulated"):
+    """An emulated router has the table that its neighbours announce, without a session of BGP."""
+
+    says = """The emulated router has the announced table from the begin of each trial to its end: no session
+        of BGP is emulated, and none can break."""
+
+
 class ServedDevice(Reason, code="served-device"):
     """The device is a model that a process serves in real time, between veth pairs."""
 

@@ -98,11 +98,14 @@ def _span(prefix: str, version: int) -> tuple[int, int]:
     return int.from_bytes(inet_pton(family, text), "big"), 1 << (bits - int(length))
 
 
-def destinations(routes: tuple[str, ...], seed: int) -> list[str]:
-    """A random address of each prefix, in random order, so that a cache of routes does not help."""
+def destinations(routes: tuple[str, ...], seed: int) -> dict[str, str]:
+    """A random address of each prefix with that prefix, in random order, so that a cache does not help."""
     draw = random.Random(seed)
     kind = version(routes)
     spans = [_span(prefix, kind) for prefix in routes]
-    found = [_text(first + draw.randrange(count), kind) for first, count in spans]
+    found = [
+        (_text(first + draw.randrange(count), kind), prefix)
+        for (first, count), prefix in zip(spans, routes, strict=True)
+    ]
     draw.shuffle(found)
-    return found
+    return dict(found)

@@ -34,9 +34,17 @@ from netdyno.methods.parts.criteria import (
     judge_table,
     judge_watches,
 )
-from netdyno.methods.parts.procedure import Parameters, Place, Procedure, find_shortfall, record_trials
+from netdyno.methods.parts.procedure import (
+    FurtherLoad,
+    Parameters,
+    Place,
+    Procedure,
+    find_shortfall,
+    record_trials,
+)
 from netdyno.methods.reasons.convergence import (
     MISSING,
+    ChangeNotSent,
     CriteriaMet,
     FlowsNotCounted,
     LostBeforeEvent,
@@ -186,11 +194,13 @@ CURVE = columns("event | time: ns | converged: share")
 
 @dataclass(frozen=True)
 class _Target:
-    """A port whose prefixes are sent to. streams: those that go to it, each with its number of prefixes."""
+    """A port whose prefixes are sent to. streams: those that go to it, each with its number of prefixes.
+    names: the prefix of each flow of a stream, if known."""
 
     port: str
     prefixes: int
     streams: Mapping[str, int]
+    names: Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -254,7 +264,9 @@ def _find_withdrawn(wanted: bool | str, situation: Situation) -> _Target | Missi
     """The port whose routes are withdrawn; or what is missing."""
     speaking = [one.port for one in situation.behind if one.withdrawn and wanted in (True, one.port)]
     found = [_find_target(port, situation) for port in speaking]
-    return next((one for one in found if isinstance(one, _Target)), found[0] if found else "speaker")
+    is_emulated = not situation.by_hand and any(one.announced for one in situation.behind)
+    missing: Missing = "emulated" if is_emulated else "speaker"
+    return next((one for one in found if isinstance(one, _Target)), found[0] if found else missing)
 
 
 def _find_target(port: str, situation: Situation) -> _Target | Missing:
@@ -268,7 +280,8 @@ def _find_target(port: str, situation: Situation) -> _Target | Missing:
         for name, place, prefixes in zip(situation.streams, situation.places, situation.prefixes, strict=True)
         if names[place.rx] == port and names[place.tx] not in behind.like
     }
-    return _Target(port, behind.prefixes, streams) if streams else "stream"
+    of_flows = dict(zip(situation.streams, situation.destinations, strict=False))
+    return _Target(port, behind.prefixes, streams, of_flows) if streams else "stream"
 
 
 def _build_trial(
@@ -321,13 +334,15 @@ def _find_change(parameters: AcceptanceParameters, kind: EventKind, target: _Tar
     up_ns = (one.from_ns for one in outcome.happened if one.event.kind == "link-up")
     end_ns = min(up_ns, default=None)
     # How late frames were sent is in the resolution of the times: only those not sent count here.
-    short = find_shortfall(outcome, None)
+    unsent = find_shortfall(outcome, None)
+    short: Reason | None = None if unsent is None else ChangeNotSent(unsent)
     found: dict[str, Converged] = {}
     for stream in outcome.streams if short is None else ():
         if stream.name not in target.streams:
             continue
         prefixes = target.streams[stream.name]
-        sent = Sent(_rate(parameters, prefixes).amount, prefixes, event_ns, made.trial.duration_ns)
+        fps, names = _rate(parameters, prefixes).amount, target.names.get(stream.name, ())
+        sent = Sent(fps, prefixes, event_ns, made.trial.duration_ns, names)
         times = find_times(kind, stream, sent, outcome)
         if times is None:
             short = FlowsNotCounted()
@@ -346,7 +361,7 @@ def _list_values(change: _Change) -> Iterator[Value]:
             yield Value(kind, scope, None, note=change.short or NoPrefixMeasured())
         elif found.last_ns is None:
             least = Fraction(change.made.trial.duration_ns - change.event_ns)
-            note = PrefixesLate(found.late, found.prefixes, int(least))
+            note = PrefixesLate(found.late, found.prefixes, int(least), found.late_named)
             yield Value(kind, scope, None, least, None, note)
         elif found.lost_before and change.kind == "link-down":
             high = found.last_ns + found.resolution_ns
@@ -378,7 +393,7 @@ def _result(
     for one in changes:
         found = one.together
         if found is not None and found.left_out:
-            notes.append(About(one.made.trial.name, PrefixesLeftOut(found.left_out)))
+            notes.append(About(one.made.trial.name, PrefixesLeftOut(found.left_out, found.left_out_named)))
         agreement = None if found is None else compare_planes(found, one.table)
         # A cut changes next hops, and not how many routes there are.
         is_expected = one.kind == "link-down" and isinstance(agreement, TableUnchanged)
@@ -489,7 +504,6 @@ def _fits(parameters: AcceptanceParameters, situation: Situation) -> Problem | N
             at=("loss_free",),
             code="out-of-range",
         )
-    targets: list[tuple[str, _Target]] = []
     if isinstance(parameters.withdraw, str):
         problem = _find_no_port("withdraw", parameters.withdraw, situation)
         target = _find_withdrawn(parameters.withdraw, situation)
@@ -497,17 +511,11 @@ def _fits(parameters: AcceptanceParameters, situation: Situation) -> Problem | N
             problem = _no_target("withdraw", parameters.withdraw, target)
         if problem is not None:
             return problem
-    if parameters.withdraw:
-        target = _find_withdrawn(parameters.withdraw, situation)
-        targets += [("withdraw", target)] if isinstance(target, _Target) else []
     if parameters.cut is not None:
         problem = _find_no_cut(parameters, parameters.cut, situation)
         if problem is not None:
             return problem
-        target = _find_target(parameters.cut, situation)
-        assert isinstance(target, _Target)
-        targets.append(("cut", target))
-    for _, target in targets:
+    for target in dict(_list_events(parameters, situation, [])).values():
         most = max(_port_fps(parameters, situation, target).values())
         if most > situation.line_fps:
             return Problem(
@@ -518,6 +526,26 @@ def _fits(parameters: AcceptanceParameters, situation: Situation) -> Problem | N
                 code="load-above-line",
             )
     return None
+
+
+def _find_further_loads(parameters: AcceptanceParameters, situation: Situation) -> tuple[FurtherLoad, ...]:
+    """What is sent while routes change, which `rate` and the number of prefixes say."""
+    asked = {load: situation.fps(load.amount) for load in parameters.asked}
+    largest = max(asked, key=lambda load: asked[load])
+    loads: dict[tuple[int, Fraction], list[str]] = {}
+    for kind, target in _list_events(parameters, situation, []):
+        fps = max(_port_fps(parameters, situation, target).values())
+        loads.setdefault((target.prefixes, fps), []).append(_NAMES[kind])
+    found = []
+    for (prefixes, fps), names in loads.items():
+        above = ""
+        if fps > asked[largest]:
+            above = f"the largest of `loads` ({largest})"
+        elif fps > situation.fps(parameters.loss_free.amount):
+            above = f"`loss_free` ({parameters.loss_free})"
+        to = "1 prefix" if prefixes == 1 else f"each of {printed.count(prefixes)} prefixes"
+        found.append(FurtherLoad(f"{' and '.join(names)}: {parameters.rate} frames/s to {to}", fps, above))
+    return tuple(found)
 
 
 def _find_no_port(part: str, port: str, situation: Situation) -> Problem | None:
@@ -531,6 +559,7 @@ def _find_no_port(part: str, port: str, situation: Situation) -> Problem | None:
 def _no_target(part: Literal["withdraw", "cut"], port: str, missing: Missing) -> Problem:
     hint = {
         "speaker": "`routing: {bgp: {routes: 900000, withdraw: 100000}}` at its link",
+        "emulated": "leave it out; the real device has it",
         "prefixes": "`routing: {bgp: {...}}` with routes at its link, or the axis `routes` of the matrix",
         "stream": "a `direction` or `pattern` in which a port without these prefixes sends to it",
     }[missing]
@@ -578,6 +607,7 @@ METHOD = Procedure(
     start=acceptance,
     traffic_seconds=_seconds,
     fits=_fits,
+    further_loads=_find_further_loads,
     further_needs=frozenset({Offer.EVENTS}),
     values=(FAILED, WITHDRAWAL, ANNOUNCEMENT, CUT, *OF_LOADS),
     needs_even=True,

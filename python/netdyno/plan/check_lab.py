@@ -15,6 +15,7 @@ from netdyno.devices.wiring import TWO_LINKS, Hosts, LabLink, Subinterface, in_w
 from netdyno.errors import PlanErrors, Problem, counted, names, suggestion
 from netdyno.plan import Tables, link_routing, reached
 from netdyno.plan import models as m
+from netdyno.plan.fields import Element
 from netdyno.plan.lab import Lab as PlannedLab
 from netdyno.plan.link_vlans import LinkVlan
 from netdyno.plan.models import TESTER
@@ -345,12 +346,15 @@ def servers(source: Source, lab: PlannedLab, tester: str, tables: Tables) -> Non
 
 def _link(source: Source, place: Path_, value: object, ports_: tuple[str, str], base: Path | None) -> LabLink:
     given = value if isinstance(value, dict) else {}
-    link, _ = salvage_part(m.Link, given)
+    link, wrong = salvage_part(m.Link, given)
     if link is None:
         _, wrong = salvage_part(m.Link, {**_STAND_IN, **given})
         right = {name: part for name, part in given.items() if name not in wrong}
         link, _ = salvage_part(m.Link, {**_STAND_IN, **right})
     assert link is not None, "what stands in is right"
+    if "routing" in wrong:
+        routing = link_routing.LinkRouting.model_validate(_stand_in(given["routing"]))
+        link = link.model_copy(update={"routing": routing})
     if "gateway" in given and link.gateway and not link.address and "address" not in given:
         source.report_key(
             (*place, "gateway"),
@@ -386,12 +390,41 @@ def _link(source: Source, place: Path_, value: object, ports_: tuple[str, str], 
     )
 
 
+_USUAL: Mapping[str, Any] = {"bgp": {"own_as": 1, "routes": 1000, "withdraw": 1000}, "ospf": {}, "ospf3": {}}
+"""For a protocol of a link that is wrong: one that nothing else of a plan finds fault with."""
+_PROTOCOLS: Mapping[str, type[Element]] = {
+    "bgp": link_routing.LinkBgp,
+    "ospf": link_routing.LinkOspf,
+    "ospf3": link_routing.LinkOspf,
+}
+
+
+def _stand_in(given: object) -> dict[str, Any]:
+    """`routing` of a link in which something is wrong, with the protocols that it names."""
+    if not isinstance(given, dict):
+        return {"ospf": {}}
+    found: dict[str, Any] = {}
+    for name, usual in _USUAL.items():
+        if name not in given:
+            continue
+        own = given[name] if isinstance(given[name], dict) else {}
+        model, wrong = salvage_part(_PROTOCOLS[name], own)
+        numbers = {key: own[key] for key in ("own_as", "peer_as") if key in own and key not in wrong}
+        found[name] = {**usual, **numbers} if model is None or wrong else own
+    return found or {"ospf": {}}
+
+
 def _speaker(source: Source, place: Path_, link: m.Link, base: Path | None) -> Speaker | None:
     """What the tester speaks on a link."""
     if link.routing is None:
         return None
+    routing = link.routing
     for one in link_routing.problems(link.routing, base):
         source.report((*place, *one.at), one.message, one.hint, code=one.code)
+        if one.at[-1:] == ("table",) and routing.bgp is not None:
+            # A file that is not there is not read either.
+            update = {"table": "", "routes": routing.bgp.routes or routing.bgp.withdraw or 1000}
+            routing = routing.model_copy(update={"bgp": routing.bgp.model_copy(update=update)})
     if link.server:
         source.report_key(
             place, "a link with `server` has no `routing`", "leave one of them out", code="unsupported"
@@ -399,7 +432,7 @@ def _speaker(source: Source, place: Path_, link: m.Link, base: Path | None) -> S
         return None
     for one in link_routing.problems_of_vlans(link.routing) if link.vlans else ():
         source.report_key((*place, *one.at), one.message, one.hint, code=one.code)
-    return link_routing.speaker_of(link.routing, base)
+    return link_routing.speaker_of(routing, base)
 
 
 def _backend(link: m.Link) -> PortBackend:

@@ -14,7 +14,7 @@ from netdyno.devices.peering import Speaker
 from netdyno.devices.wiring import LabLink, Subinterface
 from netdyno.modifiers import AXIS as MODIFIER
 from netdyno.plan.lab import Lab
-from netdyno.plan.source import Path_, Source
+from netdyno.plan.source import Path_, Source, dotted
 from netdyno.ports.backends import KERNEL
 from netdyno.values.series import MOST_SERIES
 
@@ -50,11 +50,11 @@ def routing_neighbours(
         elif kind.emulated:
             # With a driver, who stands in for the device has neighbours of its own.
             speaker = link.speaker
-            if kind.driver == NO_DRIVER and speaker is not None and (speaker.bgp or speaker.ospf3):
+            if kind.driver == NO_DRIVER and speaker is not None and speaker.ospf3:
                 source.report_key(
-                    at,
+                    (*at, "ospf3"),
                     "in virtual time the tester speaks OSPF version 2 alone",
-                    "`routing: {ospf: true}`; BGP with `linux/router` or an external device",
+                    "`ospf`; or `linux/router`",
                     code="unsupported",
                 )
         elif link.backend.kind not in KERNEL:
@@ -114,7 +114,9 @@ def _daemon(source: Source, lab: Lab, axes: Axes, at: Path_) -> None:
     """A router that netdyno builds has a daemon in every case."""
     given = [*_values(axes, routing.SETTING)]
     own = lab.settings.get(routing.SETTING, routing.STATIC)
-    if not given and own not in routing.WITH_SPEAKERS:
+    setting = dotted(("lab", "nodes", lab.device, "settings", routing.SETTING))
+    is_wrong = any(one.path == setting for one in source.errors)
+    if not given and own not in routing.WITH_SPEAKERS and not is_wrong:
         message = f"with its setting `routing: {own}` the device is no routing neighbour of this link"
         source.report_key(at, message, _DAEMON, code="missing-field")
     for place, value in given:

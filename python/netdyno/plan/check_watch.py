@@ -52,7 +52,9 @@ def watch(
         return found
     driver = tables.drivers[lab.driver] if lab.driver else None
     has_speakers = any(link.speaker for link in lab.links)
-    has_own = driver is not None or (found.adjacencies and has_speakers)
+    # Of an emulated router itself there are hellos alone.
+    is_heard = any(link.speaker and link.speaker.ospf for link in lab.links)
+    has_own = driver is not None or (found.adjacencies and is_heard)
     if kind.emulated and (found.pings or not has_own):
         source.report_key(
             (AT, "ping") if has_own else (AT,),

@@ -353,6 +353,20 @@ def own_part(stream: Stream, wiring: Wiring) -> tuple[int, int]:
     return max((part_of(wiring.ports[port], number) for port, number in both), key=lambda part: part[1])
 
 
+def own_prefixes(stream: Stream, wiring: Wiring) -> tuple[str, ...]:
+    """The prefixes that a stream goes to, of a lab that has some."""
+    part, parts = own_part(stream, wiring)
+    return wiring.routes[wiring.in_lab(stream.place.rx)][part::parts]
+
+
+def list_destinations(case: Case, wiring: Wiring) -> tuple[tuple[str, ...], ...]:
+    """Of each stream the prefix that each of its flows goes to; none where they go to networks."""
+    if not wiring.routes:
+        return ()
+    own = (own_prefixes(stream, wiring) for stream in streams(case, wiring))
+    return tuple(tuple(routes.destinations(prefixes, case.seed).values()) for prefixes in own)
+
+
 def own_flows(stream: Stream, wiring: Wiring, flows: int) -> int:
     """A stream's flows of those of its profile, which the VLANs of a link share evenly."""
     return -(-flows // own_part(stream, wiring)[1])

@@ -62,6 +62,10 @@ def rehearsed(
     speakers = [] if has_routing else [link.pop("routing", None) for link in plan["lab"]["links"]]
     if any(one is not None for one in speakers):
         left_out.append("routing")
+    # What a stand-in has in its table stays there.
+    bgps = [link.speaker.bgp for link in read.lab.links if link.speaker and link.speaker.bgp]
+    if has_routing and any(one.withdraw or one.withdraw_ipv6 for one in bgps):
+        left_out.append("withdraw")
     for link in plan["lab"]["links"]:
         for key in OF_A_LINK:
             link.pop(key, None)

@@ -131,6 +131,10 @@ class Situation:
     """What is behind each tester port, by its number. Empty: unknown."""
     prefixes: tuple[int, ...] = ()
     """Of each stream, how many prefixes its flows go to, a flow each. Empty: they go to networks."""
+    destinations: tuple[tuple[str, ...], ...] = field(
+        default=(), repr=False, compare=False, metadata={"unstored": True}
+    )
+    """Of each stream the prefix of each flow, as text. Empty: they go to networks, or are not known."""
     watched: tuple[str, ...] = ()
     """What the plan watches beside the traffic, as sources of series (`values/breaks.py`)."""
     answer_ns: int | None = None

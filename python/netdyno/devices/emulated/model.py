@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from netdyno.devices import addresses, filters, incidents, routes
@@ -13,7 +14,8 @@ from netdyno.devices.emulated.hellos import adjacencies_of
 from netdyno.devices.emulated.served import Served
 from netdyno.devices.kind import Kind
 from netdyno.devices.live import Live
-from netdyno.devices.reasons import DeviceSetTo, EmulatedDevice
+from netdyno.devices.reasons import DeviceSetTo, EmulatedDevice, TableEmulated
+from netdyno.devices.speakers.announced import behind_ports, tables_behind
 from netdyno.devices.wiring import PEER, LabLink, Subinterface, Trait, WiredPort, Wiring
 from netdyno.values.load import NO_SERVICE, SERVICE_SETTING
 from netdyno.values.reason import Reason
@@ -67,6 +69,29 @@ class Model:
 
 
 @dataclass(frozen=True)
+class WithTable(Live):
+    """An emulated router that has the routes which its neighbours announce, from the begin."""
+
+    @cached_property
+    def _counts(self) -> Mapping[int, int]:
+        found = {4: 0, 6: 0}
+        for device in self.wiring.session["devices"]:
+            for route in device["forwarding"]["routes"]:
+                found[6 if ":" in route["prefix"] else 4] += 1
+            connected = sum(len(port.get("vlans") or [port]) for port in device["ports"])
+            found = {version: count + connected for version, count in found.items()}
+        return found
+
+    def count_routes(self) -> Mapping[int, int]:
+        """Its routes, those of its own networks included."""
+        return self._counts
+
+    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]], mean_bytes: float) -> bool:
+        """Its table is the same at each time."""
+        return True
+
+
+@dataclass(frozen=True)
 class Emulated(Kind):
     """A kind of emulated device.
 
@@ -90,7 +115,11 @@ class Emulated(Kind):
         defaults = {name: values[0] for name, values in self.settings.items() if values}
         beside = (routes.SETTING, filters.SETTING, incidents.SETTING, *self.taken)
         chosen = {name: one for name, one in {**defaults, **settings}.items() if name not in beside}
-        behind = routes.of_ports(settings, len(links))
+        # With a driver, who stands in for the device's command line has neighbours and a table of its own.
+        speakers = [link.speaker if self.driver == NO_DRIVER else None for link in links]
+        own = routes.of_ports(settings, len(links))
+        behind = own or behind_ports(speakers)
+        tables = {routes.version(own[0]): own} if own else {v: tables_behind(speakers, v) for v in (4, 6)}
         rules = filters.of_ports(settings, len(links))
         befalls = settings.get(incidents.SETTING)
         ends = [(link.device_port, link.tester_port) for link in links]
@@ -98,19 +127,21 @@ class Emulated(Kind):
         found = self.model(links, chosen)
         models = found if isinstance(found, tuple) else (found,)
         _refuse_vlans(self.name, links, models)
-        # With a driver, who stands in for the device's command line has neighbours of its own.
-        says_hello = self.driver == NO_DRIVER and any(link.speaker for link in links)
+        says_hello = any(speakers)
         if says_hello and not all(model.forwarding == "ipv4" for model in models):
             raise ValueError(f"`routing` is a router's, and `{self.name}` is none")
-        wired = _wire(links, models, behind, rules, says_hello=says_hello)
-        notes = () if befalls is None else (DeviceSetTo(((incidents.SETTING, befalls),)),)
+        wired = _wire(links, models, behind, tables, rules, says_hello=says_hello)
+        notes: tuple[Reason, ...] = () if befalls is None else (DeviceSetTo(((incidents.SETTING, befalls),)),)
+        has_table = any(one.announces for one in speakers if one is not None)
+        notes += (TableEmulated(),) if has_table else ()
         return replace(
             wired,
             settings=dict(settings),
             incidents=happens,
+            routes_ipv6=behind_ports(speakers, 6),
             notes=(*wired.notes, *notes),
             switched=(SERVICE_SETTING,) if settings.get(SERVICE_SETTING, NO_SERVICE) != NO_SERVICE else (),
-            traits=wired.traits | ({Trait.IS_READ} if self.driver != NO_DRIVER else frozenset()),
+            traits=wired.traits | ({Trait.IS_READ} if has_table or self.driver != NO_DRIVER else frozenset()),
         )
 
     def in_real_time(self) -> Kind:
@@ -123,6 +154,8 @@ class Emulated(Kind):
         A driver reaches who stands in for the device's command line, so that a plan is rehearsed. A comment
         there has what the emulated device has counted at that moment: a real one takes no notice of it.
         """
+        if self.driver == NO_DRIVER and Trait.IS_READ in wiring.traits:
+            return nullcontext(WithTable(wiring))
         return self.driver.reach(wiring, self.reached)
 
 
@@ -180,6 +213,7 @@ def _wire(
     links: tuple[LabLink, ...],
     models: tuple[Model, ...],
     behind: tuple[tuple[str, ...], ...],
+    tables: Mapping[int, tuple[tuple[str, ...], ...]],
     rules: tuple[tuple[filters.Rule, ...], ...],
     *,
     says_hello: bool,
@@ -195,7 +229,7 @@ def _wire(
             range(number * each, (number + 1) * each),
             links,
             ports,
-            behind,
+            tables,
             rules,
             alone=len(models) == 1,
         )
@@ -260,7 +294,7 @@ def _device(
     numbers: range,
     links: tuple[LabLink, ...],
     ports: tuple[WiredPort, ...],
-    behind: tuple[tuple[str, ...], ...],
+    tables: Mapping[int, tuple[tuple[str, ...], ...]],
     rules: tuple[tuple[filters.Rule, ...], ...],
     *,
     alone: bool,
@@ -287,7 +321,7 @@ def _device(
             }
             for own, index in enumerate(numbers)
         ],
-        "forwarding": {**_forwarding(model.forwarding, numbers, ports, behind), **model.bridge},
+        "forwarding": {**_forwarding(model.forwarding, numbers, ports, tables), **model.bridge},
         **model.device,
     }
 
@@ -299,14 +333,20 @@ def _say_hello(device_port: dict[str, Any], port: WiredPort) -> None:
 
 
 def _forwarding(
-    forwarding: str, numbers: range, ports: tuple[WiredPort, ...], prefixes: tuple[tuple[str, ...], ...]
+    forwarding: str,
+    numbers: range,
+    ports: tuple[WiredPort, ...],
+    tables: Mapping[int, tuple[tuple[str, ...], ...]],
 ) -> Mapping[str, Any]:
-    """The forwarding of a device, as crates/dut/src/spec.rs has it. numbers: of its ports among the lab's."""
+    """The forwarding of a device, as crates/dut/src/spec.rs has it.
+
+    numbers: of its ports among the lab's. tables: by IP version the prefixes behind each port of the lab;
+    none: networks.
+    """
     if forwarding == "l2-xconnect":
         return {"kind": "cross-connect", "pairs": [[0, 1]]}
     if forwarding == "bridge-domain":
         return {"kind": "bridge"}
-    instead = routes.version(prefixes[0]) if prefixes else None
     table = [
         {"prefix": prefix, "via": via}
         for version, networks in ((4, addresses.networks_behind), (6, addresses.behind_ipv6))
@@ -314,7 +354,7 @@ def _forwarding(
         for prefix, via in _routes(
             ports[port],
             version,
-            prefixes[port] if version == instead else None,
+            tables[version][port] if tables.get(version) else (),
             networks(port, len(ports)),
         )
     ]
@@ -322,7 +362,7 @@ def _forwarding(
 
 
 def _routes(
-    port: WiredPort, version: int, prefixes: tuple[str, ...] | None, networks: tuple[str, ...]
+    port: WiredPort, version: int, prefixes: tuple[str, ...], networks: tuple[str, ...]
 ) -> Iterator[tuple[str, str]]:
     """Prefix and next hop of all that is behind a tester port: of its VLANs each has an even part."""
     own = port.ipv6 if version == 6 else port.ipv4
@@ -330,5 +370,5 @@ def _routes(
     for number, hop in enumerate(hops):
         assert hop is not None, "a port of a router has addresses of both versions"
         parts = (addresses.cut_evenly(prefix, number, len(hops)) for prefix in networks)
-        for prefix in parts if prefixes is None else prefixes[number :: len(hops)]:
+        for prefix in prefixes[number :: len(hops)] or parts:
             yield prefix, hop

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from netdyno.devices import addresses, routes
@@ -54,11 +55,35 @@ def _sample(bgp: Bgp, version: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)  # asked for with each look at a case
 def _synthetic(version: int, routes: int, seed: int, withdraw: int) -> tuple[str, ...]:
-    # Attributes and routes of the other version take time and change nothing of it.
+    return _of_version(version, routes, seed, withdraw).sample(SAMPLE, version)
+
+
+def _of_version(version: int, routes: int, seed: int, withdraw: int) -> Table:
+    """The prefixes of one IP version: attributes and those of the other one take time and change nothing."""
     counts = (0, routes, seed, 0) if version == 6 else (routes, 0, seed, withdraw)
     ipv6 = withdraw if version == 6 else 0
-    table = make_table(*counts, LABS, has_attributes=False, withdraw_ipv6=ipv6)
-    return table.sample(SAMPLE, version)
+    return make_table(*counts, LABS, has_attributes=False, withdraw_ipv6=ipv6)
+
+
+@lru_cache(maxsize=4)  # asked for with each look at a case
+def _whole(bgp: Bgp, version: int) -> tuple[str, ...]:
+    """The prefixes of an IP version, those that test frames go to first."""
+    routes = bgp.routes_ipv6 if version == 6 else bgp.routes
+    if not (bgp.table or routes):
+        return ()
+    table = _table(bgp) if bgp.table else _of_version(version, routes, bgp.seed, bgp.withdrawn(version))
+    parts = (table.ipv6, table.withdrawn_ipv6) if version == 6 else (table.ipv4, table.withdrawn)
+    return tuple(dict.fromkeys(chain(_sample(bgp, version), *(part.texts() for part in parts))))
+
+
+def tables_behind(speakers: Sequence[Speaker | None], version: int = 4) -> tuple[tuple[str, ...], ...]:
+    """All prefixes of an IP version that are announced at each port, those of `behind_ports` first; none: no
+    speaker announces any.
+
+    Raises LabError if a file cannot be read.
+    """
+    found = tuple(_whole(one.bgp, version) if one and one.bgp else () for one in speakers)
+    return found if any(found) else ()
 
 
 def behind_ports(speakers: Sequence[Speaker | None], version: int = 4) -> tuple[tuple[str, ...], ...]:

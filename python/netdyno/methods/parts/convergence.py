@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from statistics import median
 from typing import TypeAlias
 
@@ -32,17 +33,20 @@ from netdyno.values.table_series import ROUTES, TABLE
 TAIL = 10
 """A prefix that is forwarded in the last tenth of the time after the event has converged."""
 SECOND_NS = 10**9
+NAMED = 3
+"""Prefixes that are named of those that did not converge."""
 
 
 @dataclass(frozen=True)
 class Sent:
     """How a stream sent to its prefixes. fps: frames a second to all of them. event_ns: when the event began,
-    end_ns: when sending was to end; both from the begin of traffic."""
+    end_ns: when sending was to end; both from the begin of traffic. prefixes: that of each flow, if known."""
 
     fps: Fraction
     flows: int
     event_ns: int
     end_ns: int
+    prefixes: Sequence[str] = ()
 
     @property
     def period_ns(self) -> Fraction:
@@ -77,6 +81,9 @@ class Converged:
     lost_before: int = 0
     elsewhere: int = 0
     """Frames that came by another port."""
+    late_named: tuple[str, ...] = ()
+    left_out_named: tuple[str, ...] = ()
+    """The first prefixes that are late, and that are left out."""
 
     @property
     def prefixes(self) -> int:
@@ -118,7 +125,14 @@ def find_times(kind: EventKind, stream: StreamResult, sent: Sent, outcome: Outco
         max(sent.period_ns, late_ns),
         _count_lost_before(stream, sent, outcome.sample_ns) if kind == "link-down" else 0,
         sum(flows.elsewhere),
+        _name(found, "late", sent),
+        _name(found, "left out", sent),
     )
+
+
+def _name(found: Sequence[_Found], what: str, sent: Sent) -> tuple[str, ...]:
+    every = zip(found, sent.prefixes, strict=False)
+    return tuple(islice((prefix for one, prefix in every if one == what), NAMED))
 
 
 def join(found: Sequence[Converged]) -> Converged:
@@ -130,6 +144,8 @@ def join(found: Sequence[Converged]) -> Converged:
         max(one.resolution_ns for one in found),
         sum(one.lost_before for one in found),
         sum(one.elsewhere for one in found),
+        tuple(name for one in found for name in one.late_named)[:NAMED],
+        tuple(name for one in found for name in one.left_out_named)[:NAMED],
     )
 
 

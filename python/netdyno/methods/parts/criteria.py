@@ -12,6 +12,7 @@ from netdyno.methods.parts.convergence import Converged, list_readings
 from netdyno.methods.parts.procedure import clock, find_own_shortfall
 from netdyno.methods.parts.rows import count_lost, is_clean
 from netdyno.methods.reasons.convergence import (
+    LoadNotSent,
     NoLoadSoHigh,
     NoPrefixMeasured,
     PrefixesLate,
@@ -122,12 +123,8 @@ def judge_watches(situation: Situation, trials: Sequence[Made]) -> Iterator[Crit
         own = [(made, one) for made in trials for one in made.outcome.series if one.source == source]
         subjects = dict.fromkeys(series.subject for _, series in own)
         longest_ns = situation.answer_ns if source == ANSWERS else None
-        broken = [
-            (made, one)
-            for made, series in own
-            for one in list_breaks(made.outcome, series, longest_ns)
-            if not is_asked(one, made.outcome.happened)
-        ]
+        every = [(made, one) for made, series in own for one in list_breaks(made.outcome, series, longest_ns)]
+        broken = [(made, one) for made, one in every if not is_asked(one, made.outcome.happened)]
         if source == ANSWERS:
             yield _judge_answers(own, longest_ns, broken)
             continue
@@ -135,24 +132,35 @@ def judge_watches(situation: Situation, trials: Sequence[Made]) -> Iterator[Crit
         if not subjects:
             yield Criterion(name, "all kept", "", NOT_KNOWN, why=WatchUnread())
             continue
+        asked = f"{len(subjects)} kept{' but for the cut' if len(every) > len(broken) else ''}"
         # A ping without an answer is a break.
         unread = next((one.missed[0].reason for _, one in own if source != PING and is_unread(one)), None)
         if unread is not None and not broken:
-            yield Criterion(name, f"{len(subjects)} kept", "", NOT_KNOWN, why=unread)
+            yield Criterion(name, asked, "", NOT_KNOWN, why=unread)
             continue
-        kept = _kept(trials, len(subjects), broken)
+        kept = _kept(trials, len(subjects), every, broken)
         # A tester that falls behind with its load may be late with what it watches by, too.
         short = [find_own_shortfall(made.outcome, made.trial.duration_ns) for made, _ in broken]
         sound = [one for one, why in zip(broken, short, strict=True) if why is None]
         if broken and not sound:
-            yield Criterion(name, f"{len(subjects)} kept", kept, NOT_KNOWN, broken[0][0], why=short[0])
+            yield Criterion(name, asked, kept, NOT_KNOWN, broken[0][0], why=short[0])
             continue
-        yield _of_breaks(name, f"{len(subjects)} kept", kept, sound)
+        yield _of_breaks(name, asked, kept, sound)
 
 
-def _kept(trials: Sequence[Made], count: int, broken: Sequence[tuple[Made, Break]]) -> str:
-    """How many of so many watches held throughout; of several trials, up to which one all of them did."""
-    kept = f"{count - len({one.subject for _, one in broken})} kept"
+def _kept(
+    trials: Sequence[Made],
+    count: int,
+    every: Sequence[tuple[Made, Break]],
+    broken: Sequence[tuple[Made, Break]],
+) -> str:
+    """How many of so many watches held throughout; of several trials, up to which one all of them did.
+
+    every: all breaks, those too that the device was asked for.
+    """
+    lost = {one.subject for _, one in broken}
+    down = {one.subject for _, one in every} - lost
+    kept = f"{count - len(lost) - len(down)} kept{f', {len(down)} down by the cut alone' if down else ''}"
     bad = {made.number for made, _ in broken}
     whole = [made.trial.name for made in takewhile(lambda made: made.number not in bad, trials)]
     return f"{kept}, all up to {whole[-1]}" if bad and whole else kept
@@ -204,7 +212,7 @@ def judge_loss(situation: Situation, asked: Load, steps: Sequence[Made]) -> Crit
         return Criterion(name, limit, highest, NOT_KNOWN, why=NoLoadSoHigh())
     short = find_own_shortfall(worst.outcome, worst.trial.duration_ns)
     if short is not None:
-        return Criterion(name, limit, highest, NOT_KNOWN, worst, why=short)
+        return Criterion(name, limit, highest, NOT_KNOWN, worst, why=LoadNotSent(short))
     streams = (*worst.outcome.streams, *worst.outcome.beside)
     lost, sent = count_lost(streams), sum(one.offered for one in streams)
     found = f"{printed.count(lost)} of {counted(sent, 'frame')} lost at {worst.trial.name}"
@@ -232,7 +240,7 @@ def judge_convergence(
         return Criterion(name, asked, "", NOT_KNOWN, made, why=why or NoPrefixMeasured())
     if found.last_ns is None:
         after_ns = made.trial.duration_ns - event_ns
-        late = PrefixesLate(found.late, found.prefixes, after_ns)
+        late = PrefixesLate(found.late, found.prefixes, after_ns, found.late_named)
         text = f"{printed.count(found.prefixes - found.late)} of {printed.count(found.prefixes)} prefixes"
         return Criterion(name, asked, text, FAIL, made, made.trial.duration_ns, late)
     text = f"{duration(found.last_ns)} +- {duration(found.resolution_ns)}"

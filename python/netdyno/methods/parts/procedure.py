@@ -107,6 +107,15 @@ BACKLOG = 3
 """A tester that is this many times as late as its longest pause was is too slow: no second attempt helps."""
 
 
+class FurtherLoad(NamedTuple):
+    """A load that follows from parameters and lab, frames a second of the port that sends most. what: how it
+    comes about, a clause. above: the loads of the parameters that are less, a clause; empty: none is."""
+
+    what: str
+    fps: Fraction
+    above: str = ""
+
+
 P = TypeVar("P", bound=Parameters)
 R = TypeVar("R")
 
@@ -136,6 +145,8 @@ class Procedure(Generic[P]):
     """Whether it measures several port groups at once, at the same share of their lines."""
     fits: Callable[[P, Situation], Problem | None] | None = None
     """Why a case cannot be measured so, if it cannot: a plan with such a case is not run."""
+    further_loads: Callable[[P, Situation], tuple[FurtherLoad, ...]] | None = None
+    """What a case sends beside the loads that its parameters name; None: nothing."""
     counted: Callable[[Situation, Outcome], Outcome] | None = None
     """A trial with what the method itself counts of each stream, which is what it is judged by; None: what
     the stream does."""

@@ -9,10 +9,11 @@ from typing import Literal, TypeAlias
 from netdyno.values.reason import Codes, Reason, declared
 
 Part: TypeAlias = Literal["withdraw", "cut"]
-Missing: TypeAlias = Literal["speaker", "prefixes", "stream"]
+Missing: TypeAlias = Literal["speaker", "emulated", "prefixes", "stream"]
 
 MISSING: Mapping[Missing, str] = {
     "speaker": "the tester has no routes to withdraw at a port that frames are sent to",
+    "emulated": "nothing is withdrawn from an emulated device. Run the plan on the real one",
     "prefixes": "no prefixes are behind the port: add `routing`, or the axis `routes`",
     "stream": "no other port sends to it",
 }
@@ -43,26 +44,45 @@ class FlowsNotCounted(Reason, code="flows-not-counted"):
 
 
 class PrefixesLate(Reason, code="prefixes-late"):
-    """Prefixes that had not converged when traffic ended. after_ns: from the event to the end."""
+    """Prefixes that had not converged when traffic ended. after_ns: from the event to the end. named: the
+    first ones."""
 
     late: int
     prefixes: int
     after_ns: int
-    says = "{late} of {prefixes} prefixes had not converged {after_ns} after the event"
+    named: tuple[str, ...] = ()
+    says = """{late} of {prefixes} prefixes had not converged {after_ns} after the event{named:?, first
+        {named}}"""
 
 
 class PrefixesLeftOut(Reason, code="prefixes-left-out"):
-    """Prefixes that were not forwarded, or before an announcement still were, when the event came."""
+    """Prefixes that were not forwarded, or before an announcement still were, when the event came. named: the
+    first ones."""
 
     left_out: int
-    says = """{left_out:=1?1 prefix|{left_out} prefixes} not counted: not forwarded before the event, or
-        already announced"""
+    named: tuple[str, ...] = ()
+    says = """{left_out:=1?1 prefix|{left_out} prefixes} not counted{named:? (first {named})}: not forwarded
+        before the event, or already announced"""
 
 
 class NoPrefixMeasured(Reason, code="no-prefix-measured"):
     """No prefix was in the state that the event changes: forwarded, or before an announcement not."""
 
     says = "no prefix was forwarded as expected before the event"
+
+
+class LoadNotSent(Reason, code="load-not-sent"):
+    """The tester did not send a load of the acceptance as asked. short: how far it fell short."""
+
+    short: Reason
+    says = "{short}. Lower the load, raise `trial.retries`, or free the tester's cores"
+
+
+class ChangeNotSent(Reason, code="change-not-sent"):
+    """The tester did not send as much to the prefixes as asked while routes changed."""
+
+    short: Reason
+    says = "{short}. Lower `rate`, or free the tester's cores"
 
 
 class PrefixesConverged(Reason, code="prefixes-converged"):

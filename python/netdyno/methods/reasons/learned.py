@@ -52,14 +52,15 @@ class RoutesUntried(Reason, code="routes-untried"):
 
 
 class RoutesSilent(Reason, code="routes-silent"):
-    """Routes that forward nothing of a stream. tries: frames to each of them."""
+    """Routes that forward nothing of a stream. tries: frames to each of them. named: the first ones."""
 
     stream: str
     silent: int
     routes: int
     tries: int
-    says = """{silent} of {routes:route} forward nothing of `{stream}`: {tries:=1?no frame|none of
-        {tries:frame} to each} came back"""
+    named: tuple[str, ...] = ()
+    says = """{silent} of {routes:route} forward nothing of `{stream}`{named:? (first {named})}: {tries:=1?no
+        frame|none of {tries:frame} to each} came back"""
 
 
 class RoutesRetried(Reason, code="routes-retried"):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 
+from netdyno.methods.parts.convergence import NAMED
 from netdyno.methods.parts.procedure import find_shortfall, part
 from netdyno.methods.reasons.learned import RoutesRetried, RoutesSilent, RoutesUntried
 from netdyno.values.finding import Figure, Result, Table, columns
-from netdyno.values.load import Frames, Trial
+from netdyno.values.load import Frames, Observe, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
@@ -23,6 +25,8 @@ LINE_SHARE = Fraction(1, 20)
 AGAIN = 4
 """Frames to each route where some had no frame come back: a device that loses one in a thousand has all its
 routes, and of a million of them the chance to lose all four frames of any is one in a million."""
+MOST_NAMED = 10_000
+"""Routes of all streams up to which each is counted by itself: those that do not forward are then named."""
 FEW = Fraction(1, 20)
 """The share of routes up to which they are tried again: no device worth measuring loses more frames."""
 
@@ -42,18 +46,20 @@ def proven(method: Method, situation: Situation, every: int, counts: Mapping[str
     does not forward.
     """
     fps = min(MOST_FPS, situation.line_fps * LINE_SHARE / len(situation.streams))
-    outcome = yield from _tried(situation, fps, every, counts, 1)
+    names = dict(zip(situation.streams, situation.destinations, strict=False))
+    observe = Observe(by_flow=sum(counts.values()) <= MOST_NAMED and bool(names))
+    outcome = yield from _tried(observe, fps, every, counts, 1)
     missing = max(counts[stream.name] - stream.flows_received for stream in outcome.streams)
     rounds = AGAIN if missing == 1 or 0 < missing <= max(counts.values()) * FEW else 1
     if rounds > 1:
-        outcome = yield from _tried(situation, fps, every, counts, rounds)
-    _assert_all(outcome, fps, counts, rounds)
+        outcome = yield from _tried(observe, fps, every, counts, rounds)
+    _assert_all(outcome, fps, counts, rounds, names)
     result, _ = yield from part("measured", method, 1 if rounds == 1 else 2)
     return _with_row(result, situation, every, missing)
 
 
 def _tried(
-    situation: Situation, fps: Fraction, every: int, counts: Mapping[str, int], rounds: int
+    observe: Observe, fps: Fraction, every: int, counts: Mapping[str, int], rounds: int
 ) -> Generator[Trial, Outcome, Outcome]:
     """So many frames to each route, in turn."""
     loads = {
@@ -62,23 +68,36 @@ def _tried(
     }
     longest = max(loads.values(), key=lambda load: load[0].duration_ns)
     name = "every route" if rounds == 1 else f"every route, {rounds} frames each"
-    return (yield Trial(name, Frames(longest, loads=loads, flows=every)))
+    return (yield Trial(name, Frames(longest, loads=loads, flows=every), observe=observe))
 
 
 def _length_ns(frames: int, fps: Fraction) -> int:
     return frames * 10**9 // fps
 
 
-def _assert_all(outcome: Outcome, fps: Fraction, counts: Mapping[str, int], rounds: int) -> None:
+def _assert_all(
+    outcome: Outcome,
+    fps: Fraction,
+    counts: Mapping[str, int],
+    rounds: int,
+    names: Mapping[str, Sequence[str]],
+) -> None:
     for stream in outcome.streams:
         count = counts[stream.name]
         missing, wanted = count - stream.flows_received, rounds * count
         if missing and stream.offered < wanted:
             short = find_shortfall(outcome, _length_ns(wanted, fps))
-            raise NotMeasuredError(RoutesUntried(stream.offered, wanted, short))
-        if missing:
             raise NotMeasuredError(
-                RoutesSilent(stream.name, missing, count, rounds),
+                RoutesUntried(stream.offered, wanted, short),
+                "end other programs on this machine",
+            )
+        if missing:
+            received = () if stream.by_flow is None else stream.by_flow.received
+            silent = (
+                name for name, came in zip(names.get(stream.name, ()), received, strict=False) if not came
+            )
+            raise NotMeasuredError(
+                RoutesSilent(stream.name, missing, count, rounds, tuple(islice(silent, NAMED))),
                 "`netdyno routes` lists the routes that the device must have",
             )
 

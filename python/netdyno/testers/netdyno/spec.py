@@ -19,7 +19,7 @@ from netdyno.devices import routes
 from netdyno.devices.emulated.hellos import adjacencies_of
 from netdyno.devices.wiring import PEER, Trait, is_mac
 from netdyno.plan.arrivals import CONSTANT, EVEN
-from netdyno.plan.matrix import Case, Stream, list_streams_beside, own_flows, own_part, part_of, streams
+from netdyno.plan.matrix import Case, Stream, list_streams_beside, own_flows, own_prefixes, part_of, streams
 from netdyno.plan.quick import SOURCE_PORT
 from netdyno.testers.netdyno.adjacencies import read_adjacencies
 from netdyno.values.engine_reason import EngineReason
@@ -248,9 +248,7 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
         _mark(headers, case.profile.classes[place.traffic])
     if wiring.routes:
         (network,) = (header for header in headers if header["type"] in ("ipv4", "ipv6"))
-        part, parts = own_part(stream, wiring)
-        behind = wiring.routes[wiring.in_lab(place.rx)][part::parts]
-        network["dst"] = {"list": routes.destinations(behind, case.seed)}
+        network["dst"] = {"list": list(routes.destinations(own_prefixes(stream, wiring), case.seed))}
     if wiring.hosts:
         _between_hosts(headers, wiring.hosts[place.tx], wiring.hosts[place.rx], flows)
     outer = headers[0]
