@@ -173,8 +173,8 @@ def test_a_device_without_one_of_the_routes_is_not_measured(
     whole = model._forwarding
 
     def short(*asked: Any) -> object:
-        *others, prefixes = asked
-        return whole(*others, (prefixes[0], prefixes[1][:-1]))
+        *others, tables = asked
+        return whole(*others, {version: (first, last[:-1]) for version, (first, last) in tables.items()})
 
     monkeypatch.setattr(model, "_forwarding", short)
     from netdyno.campaign.case import run_case
