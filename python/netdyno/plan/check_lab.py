@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from netdyno.devices import routing
 from netdyno.devices.addresses import MOST_VLANS
 from netdyno.devices.kind import Kind
 from netdyno.devices.peering import Speaker
@@ -100,7 +101,11 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
                         "they are the tester's",
                         code="unknown-field",
                     )
-            _settings(source, (*place, "settings"), node.settings, reached.kind(node, tables, base))
+            each_link = raw.get("links")
+            of_links = each_link if isinstance(each_link, list) else ()
+            speaks = any("routing" in one for one in of_links if isinstance(one, dict))
+            of_kind = reached.kind(node, tables, base)
+            _settings(source, (*place, "settings"), node.settings, of_kind, speaks=speaks)
             reached.check(source, place, node, tables)
         else:
             complete = False
@@ -240,7 +245,8 @@ def _threads(source: Source, place: Path_, node: m.Node) -> Threads:
     return Threads(node.workers, tuple(node.cores))
 
 
-def _settings(source: Source, place: Path_, given: Mapping[str, str], kind: Any) -> None:
+def _settings(source: Source, place: Path_, given: Mapping[str, str], kind: Any, *, speaks: bool) -> None:
+    """Settings that the device does not have. speaks: the tester is its routing neighbour on a link."""
     for name, value in given.items():
         if name not in kind.settings:
             hint = (
@@ -253,6 +259,8 @@ def _settings(source: Source, place: Path_, given: Mapping[str, str], kind: Any)
             )
         elif kind.settings[name] and value not in kind.settings[name]:
             hint = suggestion(value, kind.settings[name], "values")
+            if name == routing.SETTING and speaks:
+                hint = f"{names(routing.WITH_SPEAKERS)} are neighbours of the links that have `routing`"
             source.report(
                 (*place, name),
                 f"`{name}` of `{kind.name}` cannot be `{value[:40]}`",
@@ -353,8 +361,8 @@ def _link(source: Source, place: Path_, value: object, ports_: tuple[str, str], 
         link, _ = salvage_part(m.Link, {**_STAND_IN, **right})
     assert link is not None, "what stands in is right"
     if "routing" in wrong:
-        routing = link_routing.LinkRouting.model_validate(_stand_in(given["routing"]))
-        link = link.model_copy(update={"routing": routing})
+        stand_in = link_routing.LinkRouting.model_validate(_stand_in(given["routing"]))
+        link = link.model_copy(update={"routing": stand_in})
     if "gateway" in given and link.gateway and not link.address and "address" not in given:
         source.report_key(
             (*place, "gateway"),
@@ -418,13 +426,13 @@ def _speaker(source: Source, place: Path_, link: m.Link, base: Path | None) -> S
     """What the tester speaks on a link."""
     if link.routing is None:
         return None
-    routing = link.routing
+    given = link.routing
     for one in link_routing.problems(link.routing, base):
         source.report((*place, *one.at), one.message, one.hint, code=one.code)
-        if one.at[-1:] == ("table",) and routing.bgp is not None:
+        if one.at[-1:] == ("table",) and given.bgp is not None:
             # A file that is not there is not read either.
-            update = {"table": "", "routes": routing.bgp.routes or routing.bgp.withdraw or 1000}
-            routing = routing.model_copy(update={"bgp": routing.bgp.model_copy(update=update)})
+            update = {"table": "", "routes": given.bgp.routes or given.bgp.withdraw or 1000}
+            given = given.model_copy(update={"bgp": given.bgp.model_copy(update=update)})
     if link.server:
         source.report_key(
             place, "a link with `server` has no `routing`", "leave one of them out", code="unsupported"
@@ -432,7 +440,7 @@ def _speaker(source: Source, place: Path_, link: m.Link, base: Path | None) -> S
         return None
     for one in link_routing.problems_of_vlans(link.routing) if link.vlans else ():
         source.report_key((*place, *one.at), one.message, one.hint, code=one.code)
-    return link_routing.speaker_of(routing, base)
+    return link_routing.speaker_of(given, base)
 
 
 def _backend(link: m.Link) -> PortBackend:
