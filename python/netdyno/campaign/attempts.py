@@ -257,6 +257,9 @@ class Attempts:
         try:
             with recorder:
                 result = session.measure(self.case, trial, course, stop)
+                if trial.events and read_by:
+                    why = "the last readings of the device, and what each prefix lost"
+                    self.emit(Waiting(self.case.number, trial.name, f"waiting for {why}"))
                 result = self.watching.with_answers(recorder.with_readings(result))
                 result = with_instants(self.live, result, self.plan.scale, self.watching, is_strict=is_strict)
             result = watch.with_counts(result, trial, recorder.began_ns)

@@ -75,14 +75,14 @@ class LoadNotSent(Reason, code="load-not-sent"):
     """The tester did not send a load of the acceptance as asked. short: how far it fell short."""
 
     short: Reason
-    says = "{short}. Lower the load, raise `trial.retries`, or free the tester's cores"
+    says = "{short}: lower the load, raise `trial.retries`, or free the tester's cores"
 
 
 class ChangeNotSent(Reason, code="change-not-sent"):
     """The tester did not send as much to the prefixes as asked while routes changed."""
 
     short: Reason
-    says = "{short}. Lower `rate`, or free the tester's cores"
+    says = "{short}: lower `rate`, or free the tester's cores"
 
 
 class PrefixesConverged(Reason, code="prefixes-converged"):
