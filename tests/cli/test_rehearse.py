@@ -107,6 +107,8 @@ def test_acceptance_of_the_example_passes_on_the_stand_in(home: Path) -> None:
         ("adjacencies", "10 kept", "10 kept", "pass"),
     ]
     assert {row[6] for row in rows} == {"pass"}
+    # Nothing is withdrawn from a stand-in's table: the first line says so.
+    assert "without `withdraw`" in done.stderr
 
 
 def test_check_of_a_rehearsal_logs_in_and_finds_the_ports(home: Path) -> None:

@@ -447,6 +447,17 @@ def test_table_is_unknown_uncounted_and_no_criterion_without_speakers() -> None:
     assert len(trials) == 2
 
 
+def test_neighbour_that_the_cut_took_down_is_not_counted_as_kept() -> None:
+    """Of two the one behind the link that is down from 2 s on."""
+    down = series(ADJACENCY, [1] * 5 + [0] * 7, "OSPF neighbour 192.0.2.5")
+    up = series(ADJACENCY, [1] * 12, "OSPF neighbour 192.0.2.5")
+    seen = {**CHANGING, "": (*TABLE, *WATCHES, up), "cut": (*TABLE, *WATCHES, down)}
+    result, _ = accept(replace(GOOD, series=seen), cut="east")
+    (row,) = (one for one in table(result, "Acceptance") if one["criterion"] == "adjacencies")
+    assert row["result"] == "pass"
+    assert str(row["found"]).startswith("1 kept, 1 down")
+
+
 def test_watch_of_the_plan_without_a_reading_is_unknown() -> None:
     result, _ = accept(replace(GOOD, series={"": TABLE}), withdraw=False)
     watches = ("adjacencies", "pings", "CLI answers")
