@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from netdyno.devices import addresses
+from netdyno.devices import addresses, routes
 from netdyno.devices.emulated.model import Emulated, Model, fps
 from netdyno.devices.reasons import PublishedLatency, PublishedLatencyAtThroughput
 from netdyno.devices.wiring import LabLink
@@ -89,6 +89,10 @@ KIND = Emulated(
     "emulated/asr1000-esp20",
     "emulated Cisco ASR1000 ESP20",
     _model,
-    settings={"qos": ("none", "llq"), SERVICE_SETTING: (WAN_AGGREGATION, *AT_THROUGHPUT_NS)},
+    settings={
+        "qos": ("none", "llq"),
+        SERVICE_SETTING: (WAN_AGGREGATION, *AT_THROUGHPUT_NS),
+        routes.SETTING: (),
+    },
     links=range(1, addresses.MOST_PORTS + 1),
 )
