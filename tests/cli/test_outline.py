@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from netdyno.cli.outline import list_interface_warnings
+from netdyno.cli.outline import list_interface_warnings, list_load_warnings
 from netdyno.plan import parse
 from netdyno.ports import nic
 
@@ -50,6 +50,28 @@ def test_check_warns_of_an_interface_with_other_traffic(
     )
     found = {"one": free, "two": used}
     assert [one.code for one in list_interface_warnings(parse(PLAN), found.get)] == expected
+
+
+ACCEPTANCE = """\
+title: Changes
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: linux/router, settings: {routing: bird}}}
+  links:
+    - {endpoints: ["tester:west", "dut:a"], rate: 1Gbps}
+    - endpoints: ["tester:east", "dut:b"]
+      rate: 1Gbps
+      routing: {bgp: {own_as: 1, peer_as: 2, routes: 2000, withdraw: 1500}}
+traffic: {small: {size: 128B, flows: 1000}}
+matrix: {direction: [uni]}
+method: {acceptance: {loads: [1kpps, 10kpps], loss_free: 1kpps, rate: RATE}}
+"""
+
+
+@pytest.mark.parametrize(("rate", "expected"), [(1, 0), (10, 1), (100, 1)])
+def test_check_warns_of_changes_that_send_more_than_the_loads(rate: int, expected: int) -> None:
+    """To 1,000 prefixes."""
+    warnings = list(list_load_warnings(parse(ACCEPTANCE.replace("RATE", str(rate)))))
+    assert [one.code for one in warnings] == ["changes-above-loads"] * expected
 
 
 def test_check_warns_of_an_interface_that_is_not_there() -> None:

@@ -186,7 +186,9 @@ def test_a_device_without_one_of_the_routes_is_not_measured(
     events: list[object] = []
     run_case(Job(asked, cases(asked)[0], TESTERS["netdyno"]), events.append, lambda: False)
     assert isinstance(events[-1], Failed)
-    assert events[-1].error.message.startswith("1 of 256 routes forward nothing of `west-east`")
+    missing = asked.kind.wire(asked.lab.links, cases(asked)[0].settings).routes[1][-1]
+    message = f"1 of 256 routes forward nothing of `west-east` (first {missing})"
+    assert events[-1].error.message.startswith(message)
 
 
 def test_a_lost_frame_is_no_missing_route(tmp_path: Path) -> None:
