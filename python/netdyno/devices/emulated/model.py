@@ -70,7 +70,7 @@ class Model:
 
 @dataclass(frozen=True)
 class WithTable(Live):
-    """An emulated router that has the routes which its neighbours announce, from the begin."""
+    """An emulated router with the announced routes: it is built with them, and loses none."""
 
     @cached_property
     def _counts(self) -> Mapping[int, int]:
