@@ -92,7 +92,7 @@ def loads(spec: dict[str, Any], side: str) -> dict[int, Fraction]:
 
 def combinations() -> Iterator[tuple[int, str, str]]:
     for count in range(3, 9):
-        for pattern in PATTERNS:
+        for pattern in (name for name, one in PATTERNS.items() if not one.within):
             for direction in list_directions(pattern, count)[0]:
                 yield count, pattern, direction
 

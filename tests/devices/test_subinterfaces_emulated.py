@@ -10,13 +10,14 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.errors import PlanErrors
-from netdyno.plan import parse
+from netdyno.plan import load, parse
 from netdyno.reports.model.first_lines import vlan_lines
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.records import StoredCase
 from netdyno.values.vlans import TABLE
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 PLAN = """\
 title: Five subinterfaces, one of them shaped
 lab:
@@ -118,3 +119,42 @@ def test_fewer_routes_than_vlans_are_refused() -> None:
     with pytest.raises(PlanErrors) as caught:
         parse(PLAN.replace("routes: [50]", "routes: [4]"))
     assert [error.code for error in caught.value.errors] == ["conflict"]
+
+
+@pytest.mark.parametrize("direction", ["uni", "bidir"])
+def test_hairpin_through_an_emulated_router_fills_the_line_both_ways(direction: str, tmp_path: Path) -> None:
+    """Closed form: a port that sends a full line gets a full line back, and each VLAN its part of that."""
+    plan = load(EXAMPLES / "ccr1072-hairpin.yaml", overrides=("method.throughput.duration=100ms", "scale=1"))
+    only = {"direction": direction}
+    outcome = runner.run(plan, tmp_path, watcher(), runner.Selection(only=only))
+    with open_run(outcome.folder, REASONS) as run:
+        (case,) = run.cases
+        assert case.error is None
+        assert case.result is not None
+        best = [trial.result for trial in run.trials(case.head.number) if trial.number in case.result.trials]
+    ways = {"uni": ["10-20"], "bidir": ["10-20", "20-10"]}[direction]
+    line = Fraction(10**10, 8 * (9022 + 20))
+    for trial in best:
+        assert len(trial.streams) == 8 * len(ways)
+        assert {one.name.partition("/")[2] for one in trial.streams} == set(ways)
+        assert {one.missing for one in trial.streams} == {0}
+        for port in trial.ports:
+            assert port.test_frames == port.tx_frames - port.own_frames
+            assert abs(port.test_frames - line / 10) <= len(ways)
+        assert all(abs(one.received - line / 10 / len(ways)) < 1 for one in trial.streams)
+
+
+def test_hairpin_with_routes_proves_those_of_the_vlan_that_receives(tmp_path: Path) -> None:
+    text = PLAN.replace("direction: [bidir]", "pattern: [hairpin], direction: [bidir]")
+    core = text.index('    - {endpoints: ["tester:core"')
+    text = text[:core] + text[text.index("traffic:") :]
+    text = text.replace("[{vlan: 100-103}", "[{vlan: 100}").replace("[1%, 10%]", "[0.1%]")
+    outcome = runner.run(parse(text), tmp_path, watcher(), runner.Selection())
+    assert case_of(outcome.folder).error is None
+    with open_run(outcome.folder, REASONS) as run:
+        first = next(iter(run.trials(0))).result
+    assert first is not None
+    assert {stream.name: stream.flows_received for stream in first.streams} == {
+        "branch-branch/100-7.104": 25,
+        "branch-branch/7.104-100": 25,
+    }

@@ -214,3 +214,71 @@ def test_vlans_that_do_not_fit_are_reported(change: dict[str, Any], code: str, l
         plan_of(**change)
     (error,) = caught.value.errors
     assert (error.code, error.line) == (code, line), error
+
+
+HAIRPIN = """\
+title: A router on a stick
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: external}}}}
+  links:
+    - endpoints: ["tester:west", "dut:a"]
+      rate: 10Gbps
+      vlans: {vlans}
+traffic:
+  small: {{size: 256B, flows: 1000}}
+matrix: {{pattern: [hairpin], direction: [{direction}]}}
+method: {{throughput: {{duration: 1s}}}}
+"""
+TWO = "[{vlan: 10-11, address: 10.0.0.2/24, gateway: 10.0.0.1}]"
+THREE = TWO.replace("10-11", "10-12")
+
+
+@pytest.mark.parametrize(
+    ("vlans", "direction", "sent"),
+    [
+        (TWO, "uni", {"10-11": "1"}),
+        (TWO, "uni-reverse", {"11-10": "1"}),
+        (TWO, "bidir", {"10-11": "1/2", "11-10": "1/2"}),
+        (THREE, "uni", dict.fromkeys(("10-11", "11-12", "12-10"), "1/3")),
+    ],
+)
+def test_hairpin_shares_the_line_of_a_port_among_ways_between_its_vlans(
+    vlans: str, direction: str, sent: dict[str, str]
+) -> None:
+    plan = parse(HAIRPIN.format(vlans=vlans, direction=direction))
+    (case,) = cases(plan)
+    at_hand = situation(case, plan.kind.wire(plan.lab.links, case.settings))
+    assert {place.vlan: place.share for place in at_hand.places} == {
+        vlan: Fraction(share) for vlan, share in sent.items()
+    }
+    # What the port sends it is to receive: its line each way at full load.
+    assert {(place.tx, place.rx) for place in at_hand.places} == {(0, 0)}
+
+
+def test_hairpin_goes_to_the_networks_behind_the_other_vlan() -> None:
+    plan = parse(HAIRPIN.format(vlans=TWO, direction="bidir"))
+    there, back = spec(plan)["streams"]
+    assert (there["name"], back["name"]) == ("west-west/10-11", "west-west/11-10")
+    assert (vids(there), vids(back)) == ([10], [11])
+    assert (there["arrives_on"], back["arrives_on"]) == (
+        [{"vid": 11, "tpid": 0x8100}],
+        [{"vid": 10, "tpid": 0x8100}],
+    )
+    assert (there["destination"], back["destination"]) == ({"gateway": "10.0.0.1"}, {"gateway": "10.0.1.1"})
+    assert (ends(there), ends(back)) == (("16.0", "48.128"), ("48.128", "16.0"))
+    # The router is told the same: halves of both networks behind each VLAN.
+    assert {"16.0.0.0/9 via 10.0.0.2", "48.128.0.0/9 via 10.0.1.2"} < set(route_lines(plan))
+
+
+@pytest.mark.parametrize(
+    ("vlans", "code"),
+    [
+        ("[]", "conflict"),
+        ("[{vlan: 10, address: 10.0.0.2/24, gateway: 10.0.0.1}]", "conflict"),
+        ("[{vlan: 10-11}]", "missing-field"),
+    ],
+)
+def test_hairpin_without_two_vlans_and_next_hops_is_refused(vlans: str, code: str) -> None:
+    with pytest.raises(PlanErrors) as caught:
+        parse(HAIRPIN.format(vlans=vlans, direction="uni"))
+    assert [(error.code, error.line) for error in caught.value.errors] == [(code, 5)]

@@ -45,6 +45,7 @@ RUN_ELSEWHERE = {
     "isr-tcp.yaml": "real/test_served_real.py",
     "ccr1072-tcp.yaml": "real/test_served_real.py",
     "boxes.yaml": "cli/test_compare.py",
+    "ccr1072-hairpin.yaml": "devices/test_subinterfaces_emulated.py",
     "nat-both-ways.yaml": "real/test_translation.py",
     "hosts.yaml": "real/test_hosts_real.py",
     "acceptance.yaml": "real/test_speakers_real.py",

@@ -17,6 +17,11 @@ MOST_STREAMS = 16_384
 
 def problems(case: Case, wiring: Wiring) -> Iterator[Problem]:
     """What is wrong with the VLANs of a case's links, with its place in the plan."""
+    if PATTERNS[case.pattern].within:
+        without = _find_port_without_two(case, wiring)
+        if without is not None:
+            yield without
+            return
     if not case.profile.takes_tags or not any(port.vlans for port in wiring.ports):
         return
     if PATTERNS[case.pattern].bridged:
@@ -62,6 +67,26 @@ def problems(case: Case, wiring: Wiring) -> Iterator[Problem]:
 
 
 _LINKS = ("lab", "links")
+
+
+def _find_port_without_two(case: Case, wiring: Wiring) -> Problem | None:
+    """The first port that cannot send from one of its VLANs to another through a router."""
+    named = f"`{case.pattern}` sends from a VLAN of a port through a router to another one of it"
+    if not case.profile.takes_tags:
+        hint = f"leave tags out of `{case.profile_name}`: the `vlans` of the links are for frames without"
+        return Problem(f"{named}, and `{case.profile_name}` has its own tags", hint, _LINKS, code="conflict")
+    for number, port in enumerate(wiring.ports):
+        place = (*_LINKS, wiring.in_lab(number))
+        if len(port.vlans) < 2:
+            have = f"and `{port.name}` has {counted(len(port.vlans), 'VLAN')}"
+            return Problem(
+                f"{named}, {have}", "two or more: `vlans: [{vlan: 10-11}]`", place, code="conflict"
+            )
+        if any(vlan.next_hop(4) == vlan.next_hop(6) == PEER for vlan in port.vlans):
+            hint = "give each entry of `vlans` its `address` and `gateway`"
+            message = f"{named}, and a VLAN of `{port.name}` has no next hop"
+            return Problem(message, hint, place, code="missing-field")
+    return None
 
 
 def _profiles(case: Case) -> Iterator[tuple[tuple[str, ...], Profile]]:

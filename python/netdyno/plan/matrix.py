@@ -270,7 +270,11 @@ def _paths(case: Case, wiring: Wiring) -> list[Stream]:
                 line=line,
                 card=group.cards[way.tx],
             )
-            between = vlans_between(case, wiring.ports[place.tx], wiring.ports[place.rx])
+            between = (
+                vlans_within(case, wiring.ports[place.tx], way.reverse)
+                if patterns.PATTERNS[case.pattern].within
+                else vlans_between(case, wiring.ports[place.tx], wiring.ports[place.rx])
+            )
             for vlan, both in between:
                 on = replace(place, share=place.share / len(between), vlan=vlan)
                 of = f"{name}/{vlan}" if vlan else name
@@ -342,14 +346,25 @@ def vlans_between(
     return list(zip(names, numbers, strict=True))  # type: ignore[arg-type]
 
 
+def vlans_within(
+    case: Case, port: WiredPort, reverse: bool
+) -> list[tuple[str, tuple[int | None, int | None]]]:
+    """The same of one port, from one VLAN to another: `10-20`, and backward `20-10`."""
+    vlans = port.vlans if case.profile.takes_tags else ()
+    ways = patterns.PATTERNS[patterns.PAIRS].forward(len(vlans))
+    ends = [(way.rx, way.tx) if reverse else (way.tx, way.rx) for way in ways]
+    return [(f"{vlans[near].name}-{vlans[far].name}", (near, far)) for near, far in ends]
+
+
 def part_of(port: WiredPort, number: int | None) -> tuple[int, int]:
     """Which part of how many of what is behind a port is behind a VLAN of it."""
     return (0, 1) if number is None else (number, len(port.vlans))
 
 
 def own_part(stream: Stream, wiring: Wiring) -> tuple[int, int]:
-    """Which part of how many a stream has of what the VLANs between its ports share, whichever has them."""
-    both = ((stream.place.tx, stream.vlans[0]), (stream.place.rx, stream.vlans[1]))
+    """Which part of how many a stream has of what the VLANs between its ports share, whichever has them: the
+    receiver's, if both have."""
+    both = ((stream.place.rx, stream.vlans[1]), (stream.place.tx, stream.vlans[0]))
     return max((part_of(wiring.ports[port], number) for port, number in both), key=lambda part: part[1])
 
 

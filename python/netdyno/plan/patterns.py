@@ -36,6 +36,8 @@ class Pattern:
     """The standard has it in one direction only."""
     bridged: bool = False
     """It is of MAC addresses: nothing that a router forwards by."""
+    within: bool = False
+    """From VLAN to VLAN of the same port: a router's alone."""
     section: str | None = None
     """Of RFC 2889, whose traffic it is; None: of no standard of its own."""
 
@@ -57,6 +59,11 @@ def _pairs(ports: int) -> tuple[Way, ...]:
 def _first_pair(_ports: int) -> tuple[Way, ...]:
     """What comes to the other ports counts as received elsewhere."""
     return (Way(0, 1),)
+
+
+def _hairpin(ports: int) -> tuple[Way, ...]:
+    """Each port to itself; which of its VLANs sends to which is that of `pairs` among them."""
+    return tuple(Way(port, port) for port in range(ports))
 
 
 def _full_mesh(ports: int) -> tuple[Way, ...]:
@@ -108,6 +115,13 @@ PATTERNS: Mapping[str, Pattern] = {
             "the first port to the second; of three or more each to the next",
             _pairs,
             range(1, MOST_PORTS + 1),
+        ),
+        Pattern(
+            "hairpin",
+            "in each port the first VLAN to the second; of three or more each to the next",
+            _hairpin,
+            range(1, MOST_PORTS + 1),
+            within=True,
         ),
         Pattern("first-pair", "the first port to the second, while the others listen", _first_pair),
         Pattern(
@@ -163,7 +177,7 @@ def list_directions(pattern: str, ports: int, of: str = "the lab") -> tuple[tupl
         wanted = known.ports[0] if len(known.ports) == 1 else f"{known.ports[0]} or more"
         even = ", an even number" if known.ports.step == 2 else ""
         return (), f"`{pattern}` wants {wanted} ports{even}, and {of} has {ports}"
-    if ports == 1:
+    if ports == 1 and not known.within:
         return ("uni",), "one link has one stream: from its port, through the device, back to the same port"
     if known.mesh:
         return known.directions, f"in `{pattern}` every port sends and receives"

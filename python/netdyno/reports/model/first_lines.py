@@ -185,7 +185,7 @@ def _latencies(rows: Rows) -> str:
 def _losing_vlans(rows: Rows) -> str:
     lossy = [row for row in rows if number_in(row[vlans.WORST])]
     if not lossy:
-        return f"no loss on {len(rows)} VLANs"
+        return f"no loss on {counted(len(rows), 'VLAN')}"
     lossy.sort(key=lambda row: number_in(row[vlans.FREE]))
     first = lossy[0]
     shares = [number_in(row[vlans.WORST]) for row in lossy]
