@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import nullcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,14 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import KINDS, LabLink
-from netdyno.devices.linux import hosts
+from netdyno.devices.linux import hosts, namespaces
 from netdyno.devices.linux.hosts import as_hosts
 from netdyno.devices.linux.links import ip
+from netdyno.devices.linux.live import LinuxLive
 from netdyno.devices.wiring import LabError
 from netdyno.plan import load
 from netdyno.plan.matrix import cases
+from netdyno.ports import nic
 from netdyno.ports.nic import netlink
 from netdyno.reports import render
 from netdyno.reports.model.from_store import view
@@ -78,6 +82,41 @@ def test_tcp_example_both_ways_ends_in_every_report(tmp_path: Path) -> None:
             render([view(run)], name)
         (told,) = json.loads(render([view(run)], "json"))["cases"]
     assert [one["name"] for one in told["trials"][-1]["connections"]] == ["west-east", "east-west"]
+
+
+MTU_EXAMPLE = Path(__file__).parents[2] / "examples" / "linux-mtu.yaml"
+
+
+def test_mtu_and_offloads_reach_both_ends_of_every_cable(tmp_path: Path) -> None:
+    """Truth: the segments of the kernel's own sockets, and the frames that the router's kernel counted."""
+    plan = load(MTU_EXAMPLE, tables=tables(), overrides=("method.tcp.duration=1s",))
+    outcome = runner.run(plan, tmp_path, watcher(), runner.Selection(only={"mtu": "9000"}))
+    mean: dict[str, Fraction] = {}
+    with open_run(outcome.folder, REASONS) as run:
+        for case in run.cases:
+            assert case.state == "done", case.error
+            made = list(run.trials(case.head.number))[-1].result
+            (one,) = made.carried
+            # IPv4 and TCP with time stamps: 52 bytes.
+            assert one.mss_bytes == 9000 - 52
+            (out,) = (port for port in made.devices[0]["ports"] if port["name"] == "d1")
+            mean[case.head.axes["offloads"]] = Fraction(out["tx_bytes"], out["tx_packets"])
+    # With an Ethernet header of 14 bytes.
+    assert mean["off"] <= 9000 + 14 < mean["on"]
+
+
+@pytest.mark.parametrize("offloads", ["off", "on"])
+def test_cables_have_the_mtu_and_the_offloads_of_the_case(offloads: str) -> None:
+    kind = KINDS["linux/router"]
+    with kind.build(kind.wire(LINKS, {"mtu": "2000", "offloads": offloads})) as live:
+        assert isinstance(live, LinuxLive)
+        for pid, names in ((None, ("p0", "p1")), (live.device.pid, ("d0", "d1"))):
+            with nullcontext() if pid is None else namespaces.within(pid):
+                for name in names:
+                    card = nic.read(name)
+                    assert card is not None
+                    assert card.link.mtu == 2000
+                    assert card.offloads["rx-gro"].on is (offloads == "on")
 
 
 def test_tcp_trial_stopped_ends_at_once_without_counts() -> None:

@@ -32,8 +32,17 @@ from netdyno.plan.matrix import Case, cases, situation, streams, taken_by_classe
 from netdyno.plan.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan.reached import NO_PORT
 from netdyno.plan.source import Path_, Source
-from netdyno.values.load import FRAMES, MOST_CONNECTIONS, NO_SERVICE, SERVICE_SETTING
+from netdyno.values.load import (
+    FRAMES,
+    MOST_CONNECTIONS,
+    NO_SERVICE,
+    OFFLOADS_ON,
+    OFFLOADS_SETTING,
+    SERVICE_SETTING,
+)
+from netdyno.values.mixes import OF_MTU
 from netdyno.values.number import whole
+from netdyno.values.rates import MTU_SETTING, longest_frame
 from netdyno.values.situation import GROUP_AXIS, Situation
 from netdyno.values.units import Percent, decimal
 
@@ -282,6 +291,57 @@ def _find_parameters(looked: Looked) -> Iterator[Mistake]:
             cause.hint,
             code=cause.code,
         )
+
+
+def _find_mtu(looked: Looked) -> Iterator[Mistake]:
+    """Frames that are longer than the MTU of the lab lets pass, or of an MTU that it does not have."""
+    case, kind = looked.case, looked.plan.kind
+    profile = case.profile
+    if profile.size is OF_MTU:
+        has = MTU_SETTING in kind.settings
+        yield Mistake(
+            looked.of_traffic("size"),
+            f"`size: mtu` is the longest frame of an MTU, and the lab of case `{case.name}` has none",
+            "give one: `matrix: {mtu: [1500, 9000]}`" if has else f"a size: `{kind.name}` has no `mtu`",
+            once=case.profile_name,
+            code="missing-field",
+        )
+        return
+    mtu = case.settings.get(MTU_SETTING, "")
+    # A template's is the user's.
+    if MTU_SETTING in kind.taken or not mtu.isascii() or not mtu.isdigit():
+        return
+    most = longest_frame(int(mtu), profile.own_tags)
+    for name in ("", *profile.classes):
+        size = profile.of_class(name).mix.largest
+        if size > most:
+            yield Mistake(
+                looked.of_traffic(*(("classes", name) if name else ()), "size"),
+                f"frames of {size}B are longer than an `mtu` of {mtu} lets pass, {most}B, in case"
+                f" `{case.name}`",
+                f"`size: mtu`, `{most}B` or less, or an `mtu` of {size - most + int(mtu)}",
+                once=(case.profile_name, mtu, size),
+                code="out-of-range",
+            )
+
+
+def _find_offloads(looked: Looked) -> Iterator[Mistake]:
+    """Joined segments under a tester of frames, which counts each."""
+    plan = looked.plan
+    if looked.case.settings.get(OFFLOADS_SETTING) != OFFLOADS_ON or looked.method.load_class is not FRAMES:
+        return
+    if OFFLOADS_SETTING in plan.kind.taken:
+        return
+    values = dict(plan.axes).get(OFFLOADS_SETTING)
+    place: Path_ = ("lab", "nodes", plan.lab.device, "settings", OFFLOADS_SETTING)
+    if values is not None:
+        place = ("matrix", OFFLOADS_SETTING, values.index(OFFLOADS_ON))
+    yield Mistake(
+        place,
+        f"`{plan.method}` counts frames, and with `offloads: on` the kernel joins them",
+        "`offloads: on` is for connections: `tester: iperf3` with `method: tcp`",
+        code="unsupported",
+    )
 
 
 def _find_connections(looked: Looked) -> Iterator[Mistake]:
@@ -749,6 +809,8 @@ class Rule:
 RULES = (
     Rule(_find_parameters, ends=True),
     Rule(_find_direction, ends=True),
+    Rule(_find_mtu, ends=True),
+    Rule(_find_offloads),
     Rule(_find_connections),
     Rule(_find_set_twice),
     Rule(_find_modifier, ends=True),

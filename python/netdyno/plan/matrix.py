@@ -19,7 +19,7 @@ from netdyno.plan.forwardable import find_obstacle
 from netdyno.plan.groups import Group, groups_of_case
 from netdyno.plan.headers import distinct_flows
 from netdyno.plan.patterns import Direction
-from netdyno.values.rates import line_rate, load_fps, load_l1, wire_bits
+from netdyno.values.rates import MTU_SETTING, line_rate, load_fps, load_l1, wire_bits
 from netdyno.values.records import name_choice
 from netdyno.values.situation import GROUP_AXIS, Behind, Place, Situation
 from netdyno.values.units import L1Rate
@@ -122,6 +122,9 @@ def _combinations(plan: Plan) -> tuple[Case, ...]:
         own |= _modified(plan, chosen, choices)
         settings = {**defaults, **plan.lab.settings, **own}
         profile = plan.profiles[chosen["profile"]]
+        mtu = settings.get(MTU_SETTING, "")
+        if mtu.isascii() and mtu.isdigit():
+            profile = profile.with_mtu(int(mtu))
         if routes.SETTING in settings:
             # A device has as many routes of the version that its traffic is of.
             asked = settings[routes.SETTING]
@@ -319,7 +322,7 @@ TAG = 4
 
 def count_tags(case: Case, port: WiredPort) -> int:
     """The most VLAN tags of a frame of a case at a port."""
-    own: int = sum(header.type == "vlan" for header in case.profile.stack)
+    own: int = case.profile.own_tags
     on_link = (len(vlan.tags) for vlan in port.vlans) if case.profile.takes_tags else ()
     return own + max(on_link, default=0)
 

@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from netdyno.errors import Problem, Problems, names, suggestion
-from netdyno.values.mixes import MIXES, Mix, read_mix
+from netdyno.values.mixes import MIXES, OF_MTU, Mix, read_mix
 from netdyno.values.units import FrameSize
 
 
@@ -121,13 +121,13 @@ def in_networks(prefix: str, count: int) -> list[str]:
 
 SizeField: TypeAlias = Annotated[
     Mix,
-    PlainValidator(read_mix),
-    PlainSerializer(lambda mix: mix.name if mix.name in MIXES else dict(mix.weights)),
+    PlainValidator(lambda value: OF_MTU if value == OF_MTU.name else read_mix(value)),
+    PlainSerializer(lambda mix: mix.name if mix.name in MIXES or mix is OF_MTU else dict(mix.weights)),
     WithJsonSchema(
         {
             "anyOf": [
                 {"type": "string", "pattern": FrameSize.pattern(), "examples": ["64B", "1518B"]},
-                {"enum": list(MIXES)},
+                {"enum": [*MIXES, OF_MTU.name]},
                 {
                     "type": "object",
                     "minProperties": 1,

@@ -35,7 +35,8 @@ from netdyno.plan.pools import (
     hosts,
     in_networks,
 )
-from netdyno.values.mixes import Mix
+from netdyno.values.mixes import OF_MTU, Mix, fixed
+from netdyno.values.rates import longest_frame
 
 UNTAGGED = "none"
 
@@ -52,7 +53,8 @@ class Profile(Element):
     """A kind of traffic, the same in each direction."""
 
     size: SizeField
-    """Frame size with FCS, a named mix, or sizes with weights. A list of sizes is a profile of each."""
+    """Frame size with FCS, a named mix, or sizes with weights; `mtu`: the longest of the lab's. A list of
+    sizes is a profile of each."""
     # How many can be told apart depends on the streams: check_traffic.py says it, with what to write.
     flows: int = Field(default=65536, ge=1, le=10**12)
     """Number of flows."""
@@ -115,6 +117,20 @@ class Profile(Element):
     def mix(self) -> Mix:
         """Its sizes."""
         return self.size
+
+    def with_mtu(self, mtu: int) -> Profile:
+        """The profile in a lab of that MTU, bytes: `size: mtu` is the longest frame."""
+        if self.size is not OF_MTU:
+            return self
+        found = self.model_copy(update={"size": fixed(longest_frame(mtu, self.own_tags))})
+        # Not those of the profile without a size.
+        found.__dict__.pop("_of_classes", None)
+        return found
+
+    @property
+    def own_tags(self) -> int:
+        """VLAN tags that it says itself."""
+        return sum(header.type == "vlan" for header in self.stack)
 
     def of_class(self, name: str) -> Profile:
         """The profile as one of its classes has it: with what that has of its own; itself without a name."""

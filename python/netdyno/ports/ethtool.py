@@ -98,6 +98,13 @@ def switch_offloads_off(interface: str) -> bool:
         return ask(struct.pack("II", ETHTOOL_STXCSUM, 0)) is not None
 
 
+def switch_merging_on(interface: str) -> None:
+    """Has the kernel cut and join segments of TCP at an interface, as far as it can."""
+    with open_ethtool(interface) as ask:
+        for command in _MERGING:
+            ask(struct.pack("II", command, 1))
+
+
 def card(interface: str) -> Card:
     """The card behind an interface. What the kernel cannot tell is empty."""
     with open_ethtool(interface) as ask:

@@ -179,6 +179,8 @@ class Connections:
 SERVICE_SETTING, NO_SERVICE = "service", "none"
 """The setting that says what a device does to each packet beside forwarding it, and its value without any."""
 
+OFFLOADS_SETTING, OFFLOADS_ON = "offloads", "on"
+"""Of a device that netdyno builds: whether segments of TCP cross its cables joined, as by cards."""
 CORE_SETTING, TESTERS_CORE = "core", "tester"
 """The core that a device in software forwards on, and its value where that is the one that sends."""
 

@@ -99,6 +99,9 @@ class Mix:
         return f"{self.name}: {shares} of {sizes} B, average {decimal(self.mean, 4)} B"
 
 
+OF_MTU = Mix("mtu", ((1518, 1),))
+"""Stands in a plan for the longest frame of each case's MTU; the size is that of an MTU of 1500."""
+
 MIXES: Mapping[str, Mix] = {
     mix.name: mix
     for mix in (

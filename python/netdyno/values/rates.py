@@ -28,8 +28,16 @@ ETHERNET = 14
 TAG = 4
 """Bytes of one VLAN tag."""
 
+MTU_SETTING = "mtu"
+"""Of a device that netdyno builds: bytes of the longest packet that its cables carry."""
+
 Size = int | Fraction
 """Bytes of a frame with FCS and tags; a fraction for the average of a mix."""
+
+
+def longest_frame(mtu: int, tags: int = 0) -> int:
+    """Bytes of the longest frame with so many VLAN tags that an MTU lets pass, FCS counted."""
+    return mtu + ETHERNET + FCS + tags * TAG
 
 
 def wire_bits(size: Size) -> Fraction:

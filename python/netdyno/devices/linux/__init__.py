@@ -19,8 +19,8 @@ from typing import Any
 
 from netdyno.devices import addresses
 from netdyno.devices.kind import Kind, Program
+from netdyno.devices.linux import cables, leftovers, namespaces, programs
 from netdyno.devices.linux import device as dut
-from netdyno.devices.linux import leftovers, namespaces, programs
 from netdyno.devices.linux.accounting import counts_interrupts_apart
 from netdyno.devices.linux.forwarding import Bridge, CrossConnect, Forwarding, Router, set_up
 from netdyno.devices.linux.links import ip as _ip
@@ -105,6 +105,7 @@ class Linux(Kind):
             routes=behind_ports(speakers),
             routes_ipv6=behind_ports(speakers, 6),
         )
+        _mtu(wiring)
         for service in self.services:
             if service.setting in settings:
                 wiring = service.wire(wiring, settings[service.setting])
@@ -165,6 +166,7 @@ class Linux(Kind):
             try:
                 ports = len(wiring.ports)
                 _join(device, _mtu(wiring), workers_of(wiring.session), ports)
+                cables.set_offloads(device, wiring.settings, INTERFACES[:ports])
                 set_up(device, self.forwarding, ports)
                 core = _device_core(wiring, _tester_cores(wiring))
                 lab = Lab(device, wiring, INTERFACES[:ports], core=core)
@@ -228,12 +230,14 @@ ROUTER = Linux(
     "Linux router",
     Router(),
     SERVICES,
-    settings={service.setting: service.values for service in SERVICES},
+    settings={**cables.SETTINGS, **{service.setting: service.values for service in SERVICES}},
     links=MANY_LINKS,
     has_speakers=True,
 )
-BRIDGE = Linux("linux/bridge", "Linux bridge", Bridge(), links=MANY_LINKS)
-XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", CrossConnect())
+BRIDGE = Linux("linux/bridge", "Linux bridge", Bridge(), settings=cables.SETTINGS, links=MANY_LINKS)
+XCONNECT = Linux(
+    "linux/xconnect", "Linux cross connect (tc mirred)", CrossConnect(), settings=cables.SETTINGS
+)
 KIND = (ROUTER, BRIDGE, XCONNECT)
 
 
@@ -256,9 +260,15 @@ def _with_indexes(wiring: Wiring, services: Sequence[Installed]) -> Wiring:
 
 
 def _mtu(wiring: Wiring) -> int:
-    """A veth runs native XDP only where each frame has room in one page."""
+    """What the plan asks for, else the most. A veth runs native XDP only where each frame has room in a page.
+
+    ValueError if it cannot be.
+    """
     native = any(_in_driver(port["backend"]) for port in wiring.session["ports"])
-    return MTU_OF_NATIVE if native else MTU
+    asked = cables.read_mtu(wiring.settings)
+    if native and asked is not None and asked > MTU_OF_NATIVE:
+        raise ValueError(f"AF_XDP in native mode carries an `mtu` of {MTU_OF_NATIVE} at most, not {asked}")
+    return asked or (MTU_OF_NATIVE if native else MTU)
 
 
 def _in_driver(backend: Mapping[str, Any]) -> bool:

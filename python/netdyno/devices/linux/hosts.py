@@ -22,6 +22,7 @@ from netdyno.devices.linux import namespaces
 from netdyno.devices.linux.links import ip
 from netdyno.devices.wiring import PEER, LabError, WiredPort, Wiring
 from netdyno.ports import nic
+from netdyno.values.load import OFFLOADS_ON, OFFLOADS_SETTING
 
 BRIDGED = "198.18.0.{}"
 """Addresses of hosts on one network, of RFC 2544's, where the lab has none for its ports."""
@@ -158,20 +159,21 @@ class Host:
 def as_hosts(wiring: Wiring, mtu: int) -> Iterator[tuple[Host | None, ...]]:
     """A host for each tester port of a lab; None: another host stands for it. mtu: of their interfaces.
 
-    Raises LabError.
+    They send segments one by one, unless the lab has `offloads: on`. Raises LabError.
     """
+    is_joined = wiring.settings.get(OFFLOADS_SETTING) == OFFLOADS_ON
     with ExitStack() as made:
         ports = zip(wiring.ports, wiring.session["ports"], strict=True)
         yield tuple(
             None
             if port.server
-            else made.enter_context(_host(number, port, opened["backend"].get("interface"), mtu))
+            else made.enter_context(_host(number, port, opened["backend"].get("interface"), mtu, is_joined))
             for number, (port, opened) in enumerate(ports)
         )
 
 
 @contextmanager
-def _host(number: int, port: WiredPort, interface: str | None, mtu: int) -> Iterator[Host]:
+def _host(number: int, port: WiredPort, interface: str | None, mtu: int, is_joined: bool) -> Iterator[Host]:
     before = None if interface is None else nic.read(interface)
     if before is None or port.vlans or ":" in port.destination:
         raise LabError(
@@ -192,8 +194,9 @@ def _host(number: int, port: WiredPort, interface: str | None, mtu: int) -> Iter
         host = Host(holder.pid, _address(number, port), route, _read_memory(holder.pid))
         ip(f"link set {interface} netns {host.pid}")
         try:
-            # Segments one by one: joined ones of 64 kB would cross the device as one frame.
-            host.ip(f"link set {interface} address {port.mac} mtu {mtu} gso_max_segs 1 arp on up")
+            # Segments one by one: joined ones of 64 kB cross a device of this kernel as one frame.
+            segments = "" if is_joined else "gso_max_segs 1 "
+            host.ip(f"link set {interface} address {port.mac} mtu {mtu} {segments}arp on up")
             host.ip(f"address add {host.address}/32 dev {interface}")
             host.ip(f"route add {route}")
             yield host
