@@ -266,7 +266,7 @@ def test_hairpin_goes_to_the_networks_behind_the_other_vlan() -> None:
     )
     assert (there["destination"], back["destination"]) == ({"gateway": "10.0.0.1"}, {"gateway": "10.0.1.1"})
     assert (ends(there), ends(back)) == (("16.0", "48.128"), ("48.128", "16.0"))
-    # The router is told the same: halves of both networks behind each VLAN.
+    # The routes of the router agree: halves of both networks behind each VLAN.
     assert {"16.0.0.0/9 via 10.0.0.2", "48.128.0.0/9 via 10.0.1.2"} < set(route_lines(plan))
 
 

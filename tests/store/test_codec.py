@@ -198,7 +198,7 @@ SAMPLES: tuple[Any, ...] = (
         "real",
         Situation(
             ("a",), Fraction(7, 3), Fraction(64), Fraction(1, 3), (1,), 4,
-            (Place(0, 1, Fraction(1, 2), "voice", "east", Fraction(1, 3), "card", "100"),),
+            (Place(0, 1, Fraction(1, 2), "voice", "east", Fraction(1, 3), "card", "100", (1, 2)),),
             (Fraction(5),), False, (1, 2), False, False, 2, Fraction(1, 7),
             (Fraction(1, 8),), (Fraction(65, 64),), ("voice",), True,
             ("Te0/1",), Trunk(40 * 10**9, (0, 2), 4, 1024),

@@ -23,6 +23,7 @@ from netdyno.verdict.causes import (
     ConstantLoss,
     IdleMembers,
     LostSizes,
+    Polarised,
     Reordered,
     Retranslated,
     Translated,
@@ -260,6 +261,28 @@ def test_lag_whose_members_all_carry_frames_has_none_idle(settings: str, tmp_pat
     (case,), _ = measure(plan, tmp_path)
     assert case.result is not None
     assert not within(IdleMembers, case.result.notes)
+
+
+@pytest.mark.parametrize(("sources", "is_named"), [(9, True), (8, False)])
+def test_shares_that_flows_do_not_explain_are_polarisation(
+    sources: int, is_named: bool, tmp_path: Path
+) -> None:
+    """A hash over the source alone sees nine values, whatever the flows: one of 8 members has two of them."""
+    plan = text(
+        "throughput: {duration: 100ms, width: 5%}",
+        kind="emulated/bridge, settings: {members: 8, hash: src-ip}",
+        rate="100Mbps",
+        profile="size: 64B, flows: 4608, headers: [{type: ethernet}, {type: ipv4,"
+        f" src: {{step: {{start: 16.0.0.8, step: 1, count: {sources}}}}},"
+        " dst: {random: {min: 48.0.0.1, max: 48.255.0.1}}},"
+        " {type: udp, sport: 1, dport: 2}]",
+    )
+    (case,), _ = measure(plan, tmp_path)
+    assert case.result is not None
+    found = within(Polarised, case.result.notes)
+    assert [(one.at, one.flows, len(one.frames)) for one in found] == (
+        [("`d1`", 4608, 8)] if is_named else []
+    )
 
 
 # Order, and classes in one queue

@@ -52,6 +52,15 @@ pub struct TrialSpec {
     pub waits: bool,
 }
 
+impl TrialSpec {
+    /// The port that stands for the bundle of port `port`: the port itself where it is of none.
+    #[must_use]
+    pub fn home_of(&self, port: usize) -> usize {
+        let first = self.ports.get(port).and_then(|port| port.bundle);
+        first.filter(|&first| first < self.ports.len()).unwrap_or(port)
+    }
+}
+
 /// When the traffic of a trial that waits begins, and how its frames are dated for testers with clocks of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -151,6 +160,9 @@ pub struct TesterPortSpec {
     /// The port is another host's, which sends and receives there: here it is a name and a MAC address alone.
     #[serde(default)]
     pub remote: bool,
+    /// Index of the first port of its bundle, a LAG or ECMP group of the device: what is for a port of it may arrive at any.
+    #[serde(default)]
+    pub bundle: Option<usize>,
     /// IPv4 networks that the port says are behind it, `192.0.2.0/24`: it stands for their hosts as far as `listens` goes.
     #[serde(default)]
     pub behind: Vec<String>,

@@ -269,6 +269,28 @@ fn frames_that_a_router_quotes_are_none_of_their_stream() {
     assert_eq!((found.ports[0].foreign, found.ports[0].others), (10, 0));
 }
 
+/// A device spreads what is for one port over both: a frame is its stream's by either, also one whose content is broken.
+#[test]
+fn frames_for_a_bundle_count_at_each_of_its_ports() {
+    fn fate(number: u64, frame: &mut [u8]) -> bool {
+        frame[50] ^= u8::from(number == 7);
+        number != 9
+    }
+    let mut stream = stream(false, 5, 1_000_000, BITS_64 * 100_000);
+    stream["rx_port"] = json!(0);
+    let counts = |spec: TrialSpec| {
+        let found = run(spec, ports(fate, 0, Vec::new()), Duration::from_us(8));
+        let of = &found.streams[0];
+        (of.received, of.elsewhere, of.corrupted, of.lost, found.ports[1].rx_frames)
+    };
+    assert_eq!(counts(spec(std::slice::from_ref(&stream))), (0, 98, 0, 100, 99));
+    let mut bundled = spec(&[stream]);
+    for port in &mut bundled.ports {
+        port.bundle = Some(0);
+    }
+    assert_eq!(counts(bundled), (98, 0, 1, 1, 99));
+}
+
 /// Of five flows, flow 1 arrives with broken checksums only, flow 2 with broken probes only, flow 3 not at all.
 #[test]
 fn a_flow_is_received_if_a_frame_of_it_arrives_intact() {

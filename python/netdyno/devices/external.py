@@ -79,6 +79,7 @@ class External(Kind):
                 vlans=link.vlans,
                 server=link.server,
                 speaker=_speaker(link),
+                bundle=link.bundle,
             )
             for index, link in enumerate(links)
         )

@@ -115,6 +115,8 @@ class LabLink:
     """The routing protocols that the tester speaks here; None: none."""
     host: str = ""
     """The generator host that has the tester's port; empty: this one."""
+    bundle: str = ""
+    """The LAG or ECMP group of the device that it is one link of; empty: of none."""
 
     @property
     def device_ports(self) -> tuple[str, ...]:
@@ -165,6 +167,8 @@ class WiredPort:
     """`ADDRESS:PORT` of a server on another host that stands for the port; empty: the port is ours."""
     speaker: Speaker | None = None
     """The routing protocols that the tester speaks here; None: none."""
+    bundle: str = ""
+    """The LAG or ECMP group of the device that its link is of: its frames may come by any port of that."""
     if_index: int | None = None
     """The ifIndex of the device's port, of a device that was built. None: its place in the lab, from 1."""
 
@@ -231,6 +235,11 @@ class Wiring:
     """The lab's wiring of which one host has only these ports, by `numbers`; None: they are all."""
     run: str = ""
     """The folder of the run, which stands beside the undo of a configured device; empty: unknown."""
+
+    def bundled_with(self, port: int) -> tuple[int, ...]:
+        """The numbers of the ports of one's bundle, itself among them; none: it is of no bundle."""
+        name = self.ports[port].bundle
+        return tuple(number for number, one in enumerate(self.ports) if one.bundle == name) if name else ()
 
     @property
     def slowest(self) -> L1Rate:

@@ -349,6 +349,16 @@ def _find_connections(looked: Looked) -> Iterator[Mistake]:
     profile, method = looked.case.profile, looked.method
     if method.load_class is FRAMES:
         return
+    for number, link in enumerate(looked.plan.lab.links):
+        if link.bundle:
+            yield Mistake(
+                ("lab", "links", number, "bundle"),
+                f"`{method.name}` opens connections, each with a port as its host: another one cannot answer",
+                "leave `bundle` out, or take a method of frames",
+                once="bundle",
+                is_key=True,
+                code="unsupported",
+            )
     for field in sorted(profile.model_fields_set - {"size", "flows"}):
         yield Mistake(
             looked.of_traffic(field),

@@ -272,6 +272,7 @@ def _paths(case: Case, wiring: Wiring) -> list[Stream]:
                 group=group.name,
                 line=line,
                 card=group.cards[way.tx],
+                bundle=wiring.bundled_with(ports[way.rx]),
             )
             between = (
                 vlans_within(case, wiring.ports[place.tx], way.reverse)

@@ -225,6 +225,9 @@ class Link(_Carried):
     """Routing protocols that the tester speaks on this link, and the routes that it announces."""
     card: CardName | None = None
     """What the device's port shares with others: the name of a card, any text."""
+    bundle: Name | None = None
+    """A LAG or ECMP group of the device that this link is one of, any name: frames for the port behind it may
+    come by any of its links."""
     members: list[Annotated[str, Field(pattern=r"^\S{1,64}$")]] = Field(default=[], max_length=63)
     """Further ports of the device behind this link, of a LAG: its driver reads them, too."""
 

@@ -285,6 +285,11 @@ class PortResult:
     others_bytes: int = 0
     """Its bytes, FCS counted."""
 
+    @property
+    def test_frames(self) -> int:
+        """Test frames of the trial that arrived here, whichever port they were for."""
+        return self.rx_frames - self.foreign - self.stale
+
 
 @dataclass(frozen=True)
 class HopChange:

@@ -34,6 +34,8 @@ class Place:
     """What its sending port shares with others in the device, as far as the plan says."""
     vlan: str = ""
     """The VLAN of its link, `100` or `100.20`, where a link has several."""
+    bundle: tuple[int, ...] = ()
+    """Ports that its frames may arrive at, of one LAG or ECMP group, `rx` among them; empty: `rx` alone."""
 
 
 @dataclass(frozen=True)

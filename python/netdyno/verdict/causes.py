@@ -1,8 +1,9 @@
 """What the lost frames of a case have in common, where that is not the load: its cause is then another one.
 
 `LostSizes` frame sizes that none of came back, `IdleMembers` members of a LAG that carried nothing,
-`ConstantLoss` the same share of the frames at any load. And what came of flows, lost or not: `Reordered`
-frames out of order, `Retranslated` flows that came with other addresses than before.
+`Polarised` members or ports of one that carried far from even shares, `ConstantLoss` the same share of the
+frames at any load. And what came of flows, lost or not: `Reordered` frames out of order, `Retranslated` flows
+that came with other addresses than before.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from math import isqrt, prod
 from typing import TypeAlias
 
 from netdyno.errors import counted
+from netdyno.stats.shares import chance_of_shares
 from netdyno.values.load import Frames, Trial
 from netdyno.values.number import count, rate
 from netdyno.values.outcome import Outcome, StreamResult
@@ -37,6 +39,10 @@ MOST_SIZES = 10
 """Of a mix whose subsets are tried."""
 MOST_ENDS = 4096
 """Ways in which a mix may end in the middle of a round that are tried."""
+MUCH = Fraction(11, 10)
+"""Of its even share, what the busiest port carries at least where shares are called uneven."""
+RARE = 1e-6
+"""The chance of shares, below which flows spread at random do not explain them."""
 FLOWS_A_MEMBER = 8
 """Flows for each member of a LAG from which on none is idle by chance."""
 
@@ -65,6 +71,30 @@ class IdleMembers(Reason, code="idle-members"):
     flows: int
     says = """{idle:d} of {members:d} members of the LAG `{port}` carried none of {flows:flow}: they are down,
         its hash uses no field that varies, or that of a stage before it (polarisation). Change the hash"""
+
+
+class Polarised(Reason, code="polarised"):
+    """The members of a LAG, or the ports of a LAG or ECMP group, carried shares that are more uneven than so
+    many flows explain. at: which LAG or ports. frames: of each, in order."""
+
+    at: str
+    frames: tuple[int, ...]
+    flows: int
+    says = """polarisation at {at}: the busiest of {_count:d} carried {_most:.1%} of the frames of
+        {flows:flow}, and an even share is {_even:.1%}. Chance makes that less than once in a million. Hash
+        more fields, or with another seed"""
+
+    @property
+    def _count(self) -> int:
+        return len(self.frames)
+
+    @property
+    def _most(self) -> Fraction:
+        return Fraction(max(self.frames), sum(self.frames))
+
+    @property
+    def _even(self) -> Fraction:
+        return Fraction(1, len(self.frames))
 
 
 class ConstantLoss(Reason, code="constant-loss"):
@@ -165,8 +195,9 @@ def find_causes(trials: Mapping[int, tuple[Trial, Outcome]], known: Evidence) ->
     sizes = _of_lowest_load([outcome for _, (_, outcome) in ordered], known)
     found: list[Reason | None] = [
         sizes,
-        find_idle_members([outcome for _, outcome in trials.values()], known.flows),
+        idle := find_idle_members([outcome for _, outcome in trials.values()], known.flows),
     ]
+    found += _find_polarised(trials.values(), known) if idle is None else ()
     if sizes is None:
         found.append(_find_constant_loss(ordered, known))
     return tuple(one for one in found if one is not None)
@@ -241,6 +272,15 @@ def _are_all(chosen: Weights, stream: StreamResult, lost: int, gone: int, total:
 def find_idle_members(outcomes: Iterable[Outcome], flows: int) -> IdleMembers | None:
     """The first LAG of a device of which members carried no frame in any trial; None: there is none, or too
     few flows were sent to load them all."""
+    for port, frames in _sent_by_members(outcomes):
+        idle = frames.count(0)
+        if 0 < idle < len(frames) and min(flows, sum(frames)) >= FLOWS_A_MEMBER * len(frames):
+            return IdleMembers(port, idle, len(frames), flows)
+    return None
+
+
+def _sent_by_members(outcomes: Iterable[Outcome]) -> list[tuple[str, list[int]]]:
+    """Each LAG of a device, and the frames that each of its members sent in all trials."""
     sent: dict[tuple[int, str, int], list[int]] = {}
     for outcome in outcomes:
         for number, device in enumerate(outcome.devices):
@@ -248,11 +288,26 @@ def find_idle_members(outcomes: Iterable[Outcome], flows: int) -> IdleMembers | 
                 members = port.get("member_tx") or ()
                 before = sent.setdefault((number, port["name"], len(members)), [0] * len(members))
                 before[:] = map(sum, zip(before, members, strict=True))
-    for (_, port, _), frames in sent.items():
-        idle = frames.count(0)
-        if 0 < idle < len(frames) and min(flows, sum(frames)) >= FLOWS_A_MEMBER * len(frames):
-            return IdleMembers(port, idle, len(frames), flows)
-    return None
+    return [(port, frames) for (_, port, _), frames in sent.items()]
+
+
+def _find_polarised(made: Iterable[tuple[Trial, Outcome]], known: Evidence) -> Iterator[Polarised]:
+    """The LAGs and ECMP groups whose shares are more uneven than the flows explain, by the device's counters
+    of members and by what the tester's ports received."""
+    outcomes = [outcome for trial, outcome in made if not trial.events and not outcome.carrier_losses]
+    names = [port.name for port in outcomes[0].ports] if outcomes else []
+    counted = [(f"`{port}`", tuple(frames), 1) for port, frames in _sent_by_members(outcomes)]
+    places = known.situation.places
+    for bundle in dict.fromkeys(place.bundle for place in places if place.bundle):
+        frames = tuple(sum(outcome.ports[port].test_frames for outcome in outcomes) for port in bundle)
+        at = ", ".join(f"`{names[port]}`" for port in bundle) if names else ""
+        counted.append((at, frames, sum(place.bundle == bundle for place in places)))
+    for at, shares, streams in counted:
+        flows = min(known.flows * streams, sum(shares))
+        if len(shares) < 2 or max(shares) * len(shares) < MUCH * sum(shares):
+            continue
+        if chance_of_shares(shares, flows) < RARE:
+            yield Polarised(at, shares, flows)
 
 
 @dataclass(frozen=True)

@@ -203,6 +203,8 @@ impl Arrivals {
 /// What one port received.
 #[derive(Debug)]
 pub struct PortArrivals {
+    /// The port that stands for its bundle: what is for that one may arrive here.
+    pub(super) home: usize,
     /// Where the last probe was found.
     pub(super) hint: u32,
     /// All frames.
@@ -224,8 +226,9 @@ pub struct PortArrivals {
 
 impl PortArrivals {
     /// Nothing received yet.
-    pub(super) fn none() -> Self {
+    pub(super) fn none(home: usize) -> Self {
         Self {
+            home,
             hint: 0,
             frames: 0,
             bytes: 0,

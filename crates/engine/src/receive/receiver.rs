@@ -48,16 +48,20 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Receives `streams` on `ports` ports; checks checksums if `verify`.
+    /// Receives `streams` on as many ports as `homes`, each the port that stands for its bundle; checks checksums if `verify`.
     #[must_use]
-    pub fn new(streams: Vec<Arrivals>, flows: Flows, ports: usize, verify: bool) -> Self {
+    pub fn new(mut streams: Vec<Arrivals>, flows: Flows, homes: &[usize], verify: bool) -> Self {
+        let ports = homes.len();
+        for stream in &mut streams {
+            stream.rx_port = homes[stream.rx_port];
+        }
         Self {
             observes: streams.iter().any(|stream| stream.observer.is_some()),
             has_probes: streams.iter().any(|stream| !stream.is_bare),
             bounds: streams.iter().map(Bound::of).collect(),
             time: Series::new(0, 1, 1),
             streams,
-            ports: (0..ports).map(|_| PortArrivals::none()).collect(),
+            ports: homes.iter().map(|&home| PortArrivals::none(home)).collect(),
             flows,
             tuples: None,
             verify,
@@ -142,10 +146,10 @@ impl Receiver {
     /// Takes in a burst that arrived on `port`. Frames later than `until_ps` do not count. `foreign` is
     /// called with what is not a test frame and when it arrived.
     pub fn take(&mut self, port: usize, burst: &Burst<'_>, until_ps: u64, foreign: &mut dyn FnMut(&[u8], u64)) {
-        let mut first = 0;
+        let (home, mut first) = (self.ports[port].home, 0);
         let is_behind = |slot: &Slot, end_ps: u64| slot.at.ps >= end_ps;
         loop {
-            let end_ps = self.intervals_end_ps[port];
+            let end_ps = self.intervals_end_ps[home];
             if end_ps > until_ps || !burst.slots().last().is_some_and(|slot| is_behind(slot, end_ps)) {
                 break;
             }
@@ -153,7 +157,7 @@ impl Receiver {
                 .find(|&index| is_behind(&burst.slots()[index], end_ps))
                 .unwrap_or(first);
             self.take_some(port, burst, first..next, until_ps, foreign);
-            self.end_interval(port);
+            self.end_interval(home);
             first = next;
         }
         self.take_some(port, burst, first..burst.len(), until_ps, foreign);
@@ -202,6 +206,7 @@ impl Receiver {
         if to.hint == 0 {
             return false;
         }
+        let home = to.home;
         let frames = || run.clone().map(|index| burst.frame(index));
         let Some(probes) = Probes::read(frames(), to.hint as usize) else {
             return false;
@@ -213,7 +218,7 @@ impl Receiver {
         }
         let current = self.bounds.partition_point(|stream| stream.end <= probes.probe(0).flow);
         let from = if current == 0 { 0 } else { self.bounds[current - 1].end };
-        let Some(bound) = self.bounds.get(current).filter(|bound| bound.rx_port as usize == port) else {
+        let Some(bound) = self.bounds.get(current).filter(|bound| bound.rx_port as usize == home) else {
             return false;
         };
         let slots = &burst.slots()[run.clone()];
@@ -236,7 +241,7 @@ impl Receiver {
             return false;
         }
         let mut of = [0; WIDTH];
-        if !is_one && !self.find_each(port, &probes, current, &mut of[..count]) {
+        if !is_one && !self.find_each(home, &probes, current, &mut of[..count]) {
             return false;
         }
         if let Some(tuples) = &mut self.tuples {
@@ -292,14 +297,14 @@ impl Receiver {
     }
 
     /// Finds the streams `of` frames with these probes, the first of which is of stream `current`. Whether they are all intended
-    /// for this port and can have been sent.
+    /// for this port, which `home` stands for, and can have been sent.
     #[inline(never)]
-    fn find_each(&self, port: usize, probes: &Probes, mut current: usize, of: &mut [usize]) -> bool {
+    fn find_each(&self, home: usize, probes: &Probes, mut current: usize, of: &mut [usize]) -> bool {
         for (lane, of) in of.iter_mut().enumerate() {
             let probe = probes.probe(lane);
             current = self.find(probe.flow, current);
             let bound = self.bounds[current];
-            if bound.rx_port as usize != port || probe.sequence >= bound.sequences {
+            if bound.rx_port as usize != home || probe.sequence >= bound.sequences {
                 return false;
             }
             *of = current;
@@ -350,7 +355,7 @@ impl Receiver {
         foreign: &mut dyn FnMut(&[u8], u64),
     ) {
         let to = &mut self.ports[port];
-        let verify = self.verify;
+        let (home, verify) = (to.home, self.verify);
         let (first_flow, flows) = (0, self.streams.last().map_or(0, |stream| stream.end));
         // The stream of the last frame and its flows: most frames are of the same one.
         let (mut current, mut from, mut end) = (usize::MAX, first_flow, first_flow);
@@ -386,7 +391,7 @@ impl Receiver {
                     to.stale += 1;
                     continue;
                 }
-                Self::stranger(&mut self.streams, &self.bounds, to, port, frame, at, is_intact, foreign);
+                Self::stranger(&mut self.streams, &self.bounds, to, frame, at, is_intact, foreign);
                 continue;
             };
             if probe.flow < from || probe.flow >= end {
@@ -396,14 +401,14 @@ impl Receiver {
             }
             let stream = &mut self.streams[current];
             // What a router says of a frame that it has no route for is none of the stream.
-            let is_quoted = stream.rx_port != port && is_quoting(frame);
+            let is_quoted = stream.rx_port != home && is_quoting(frame);
             if is_quoted || probe.sequence >= self.bounds[current].sequences {
-                Self::stranger(&mut self.streams, &self.bounds, to, port, frame, at, is_intact, foreign);
+                Self::stranger(&mut self.streams, &self.bounds, to, frame, at, is_intact, foreign);
                 continue;
             }
             to.rx.add(at, 1);
             to.rx_bytes.add(at, bytes);
-            if stream.rx_port != port {
+            if stream.rx_port != home {
                 stream.elsewhere += 1;
                 if OBSERVED && let Some(observer) = &mut stream.observer {
                     observer.record_elsewhere(probe);
@@ -435,7 +440,6 @@ impl Receiver {
         streams: &mut [Arrivals],
         bounds: &[Bound],
         to: &mut PortArrivals,
-        port: usize,
         frame: &[u8],
         at: u64,
         is_intact: impl Fn(Checked) -> bool,
@@ -443,7 +447,8 @@ impl Receiver {
     ) {
         // Before the traffic of a trial a frame of a stream without a probe is of the trial before.
         let layers = parse(frame);
-        let is_here = |stream: &Arrivals, bound: &Bound| bound.rx_port as usize == port && (bound.sequences > 0 || stream.is_bare);
+        let home = to.home;
+        let is_here = |stream: &Arrivals, bound: &Bound| bound.rx_port as usize == home && (bound.sequences > 0 || stream.is_bare);
         let looks_like = |stream: &Arrivals| layers.is_some_and(|layers| stream.signature.matches(frame, layers.outer.l3 as usize));
         let mut each = streams.iter().zip(bounds);
         if let Some(index) = each.position(|(stream, bound)| is_here(stream, bound) && looks_like(stream)) {

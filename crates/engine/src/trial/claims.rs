@@ -60,7 +60,9 @@ pub fn claims(spec: &TrialSpec) -> Vec<Vec<Claim>> {
             probes.extend(probe_at.into_iter().flat_map(|at| probe(&layers, packet, at as u16)));
         }
         let broken = signature(&layers, &Signature::new(&template, stream.sizes.len()));
-        own.get_mut(stream.rx_port).into_iter().for_each(|own| own.extend(broken.clone()));
+        let home = spec.home_of(stream.rx_port);
+        let here = (0..).zip(&mut own).filter(|(port, _)| spec.home_of(*port) == home);
+        here.for_each(|(_, own)| own.extend(broken.clone()));
     }
     // Probes first: nearly every frame is one.
     own.into_iter().map(|own| probes.iter().cloned().chain(own).collect()).collect()

@@ -426,7 +426,7 @@ fn cut_and_missing(trial: &Trial, index: usize) -> u64 {
     let lanes = trial.worker.senders.iter().flat_map(|sender| &sender.lanes);
     let missing = lanes.map(|lane| {
         let arrivals = &trial.worker.receiver.streams[lane.stream];
-        let here = trial.spec.streams[lane.stream].rx_port == index;
+        let here = trial.spec.home_of(trial.spec.streams[lane.stream].rx_port) == trial.spec.home_of(index);
         u64::from(here) * lane.offered.saturating_sub(arrivals.received + arrivals.corrupted)
     });
     counted(trial, index).rx_cut.min(missing.sum())

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 from netdyno.reports import Look
-from netdyno.reports.model import alike, device, families, repeats, together
+from netdyno.reports.model import alike, bundle_shares, device, families, lag_members, repeats, together
 from netdyno.reports.model.device_rates import CounterRate, DeviceRates, device_rates
 from netdyno.reports.model.health import Finding
 from netdyno.reports.model.joined import marks
@@ -244,13 +244,18 @@ def _tables(case: CaseView) -> list[Part]:
 
 
 def _statistics(run: RunView) -> list[Part]:
-    """The tables over all cases of a run, as those of the methods."""
+    """The tables over all cases of a run, of methods, LAGs and bundles."""
     return [
         _marked(
             Table(one.name, one.columns, tuple(one.rows), one.caption),
             [one.marked(row) for row in range(len(one.rows))],
         )
-        for one in (*repeats.tables(run), *families.tables_of(run))
+        for one in (
+            *repeats.tables(run),
+            *families.tables_of(run),
+            *lag_members.tables(run),
+            *bundle_shares.tables(run),
+        )
     ]
 
 

@@ -1,8 +1,16 @@
-"""Every table that stands below the results: of goals, port groups, repeats, the methods, and LAG members."""
+"""Every table that stands below the results: of goals, port groups, repeats, methods, LAGs and bundles."""
 
 from __future__ import annotations
 
-from netdyno.reports.model import families, goals, lag_members, repeats, together, unfinished
+from netdyno.reports.model import (
+    bundle_shares,
+    families,
+    goals,
+    lag_members,
+    repeats,
+    together,
+    unfinished,
+)
 from netdyno.reports.model.joined import join_tables
 from netdyno.reports.model.table import Table
 from netdyno.reports.model.view import RunView
@@ -18,4 +26,5 @@ def details(run: RunView) -> tuple[Table, ...]:
         *families.tables_of(run),
         *join_tables(run),
         *lag_members.tables(run),
+        *bundle_shares.tables(run),
     )

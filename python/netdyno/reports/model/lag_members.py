@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from netdyno.reports.model.table import Table, table_of_cases
@@ -15,8 +15,9 @@ CAPTION = (
     "Frames that each member of a device's LAG carried, in order of the members, over the trials that the"
     " result rests on. Frames that the far-end switch dropped are not among them."
 )
-EVEN, LEAST, MOST, SHARES = "even share", "least", "most", "share of each member"
-COLUMNS = columns(f"port | way | carried: frames | {EVEN}: share | {LEAST}: share | {MOST}: share | {SHARES}")
+EVEN, LEAST, MOST, SHARES = "even share", "least", "most", "share of each"
+SHARE_COLUMNS = f"{EVEN}: share | {LEAST}: share | {MOST}: share | {SHARES}"
+COLUMNS = columns(f"port | way | carried: frames | {SHARE_COLUMNS}")
 WAYS: Mapping[str, str] = {"member_rx": "in", "member_tx": "out"}
 """Counters of a port (DevicePortCounters of crates/dut/src/spec.rs)."""
 LITTLE = Fraction(1, 1000)
@@ -36,16 +37,14 @@ def _rows(case: CaseView) -> Iterator[tuple[Cell, ...]]:
         total = sum(frames)
         if total <= busiest * LITTLE:
             continue
-        shares = [Fraction(one, total) for one in frames]
-        yield (
-            port,
-            way,
-            Fraction(total),
-            Fraction(1, len(frames)),
-            min(shares),
-            max(shares),
-            ", ".join(map(printed.percent, shares)),
-        )
+        yield port, way, Fraction(total), *list_shares(frames)
+
+
+def list_shares(frames: Sequence[int]) -> tuple[Cell, ...]:
+    """The cells of `SHARE_COLUMNS`, of frames of which there are some."""
+    shares = [Fraction(one, sum(frames)) for one in frames]
+    printed_shares = ", ".join(map(printed.percent, shares))
+    return Fraction(1, len(frames)), min(shares), max(shares), printed_shares
 
 
 def _count_frames(case: CaseView) -> dict[tuple[str, str], list[int]]:

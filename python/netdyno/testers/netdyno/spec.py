@@ -90,6 +90,7 @@ def trial_spec(
                 "ipv6": port.ipv6,
                 "gateway": _gateway(case, port),
                 **_on_vlans(case, wiring, port),
+                **({"bundle": bundle[0]} if (bundle := wiring.bundled_with(number)) else {}),
                 "messages": list(words.get(number, silent).messages),
                 "listens": list(words.get(number, silent).listens),
                 "behind": list(words.get(number, silent).behind),

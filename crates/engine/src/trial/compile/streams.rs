@@ -91,6 +91,7 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
         return Err(SpecError::new(format!("ports[{port}]"), why, "vary a field over flows instead"));
     }
     tell_bare_apart(spec, &mut arrivals)?;
+    let homes: Vec<usize> = (0..infos.len()).map(|port| spec.home_of(port)).collect();
     let flows = Flows::of_each(first_flow as usize, workers);
     let mut sides = lanes
         .into_iter()
@@ -98,7 +99,7 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
         .map(|(lanes, (arrivals, flows))| {
             let sender = |((lanes, info), port): ((_, _), &TesterPortSpec)| Sender::new(lanes, info, spec.catch_up_percent, port.line_bps);
             let senders = lanes.into_iter().zip(infos).zip(&spec.ports).map(sender).collect();
-            (senders, Receiver::new(arrivals, flows, infos.len(), spec.verify))
+            (senders, Receiver::new(arrivals, flows, &homes, spec.verify))
         });
     let lead = sides.next().expect("there is at least one worker");
     Ok((lead, sides.collect()))
@@ -112,7 +113,8 @@ fn tell_bare_apart(spec: &TrialSpec, arrivals: &mut [Vec<Arrivals>]) -> Result<(
     for index in (0..spec.streams.len()).filter(bare) {
         for before in (0..index).filter(bare) {
             let pair = [before, index];
-            if spec.streams[before].rx_port != spec.streams[index].rx_port || !are_alike(&arrivals[0], pair) {
+            let [one, other] = pair.map(|stream| spec.home_of(spec.streams[stream].rx_port));
+            if one != other || !are_alike(&arrivals[0], pair) {
                 continue;
             }
             for arrivals in &mut *arrivals {
