@@ -72,7 +72,18 @@ def test_frames_longer_than_the_mtu_are_refused_in_the_cases_that_have_it() -> N
             3,
         ),
         ({"matrix": "offloads: [off, on]", "size": "64B"}, "unsupported", 9),
-        ({"matrix": "mtu: [1500]", "kind": "external"}, "unknown-name", 9),
+        ({"matrix": "mtu: [1500]", "kind": "emulated/router", "size": "64B"}, "unknown-name", 9),
+        ({"matrix": "offloads: [some]", "kind": "external", "size": "64B"}, "unknown-name", 9),
+        (
+            {
+                "matrix": "mtu: [1500]",
+                "kind": "external",
+                "backend": ", backend: memif, socket: /run/x",
+                "size": "64B",
+            },
+            "out-of-range",
+            3,
+        ),
     ],
 )
 def test_what_the_lab_cannot_have_is_refused_with_its_place(

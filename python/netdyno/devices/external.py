@@ -12,6 +12,8 @@ from typing import Any
 
 from netdyno.devices import addresses, agent, filters, routes
 from netdyno.devices.kind import Kind
+from netdyno.devices.linux import cables
+from netdyno.devices.linux.mtu import with_mtu
 from netdyno.devices.live import Live
 from netdyno.devices.peering import Speaker
 from netdyno.devices.reasons import (
@@ -54,6 +56,7 @@ class External(Kind):
         if settings.get(FORWARDING) in BRIDGING:
             links = tuple(_bridged(link) for link in links)
         agent.index(settings.get(agent.INDEX, "1"))
+        _refuse_elsewhere(links, settings)
         speakers = [link.speaker for link in links]
         behind = routes.of_ports(settings, len(links)) or behind_ports(speakers)
         ours = [link.vlans or (link,) for link in links]
@@ -158,8 +161,14 @@ class External(Kind):
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Live]:
-        """Looks at the interfaces, takes their hardware addresses; changes nothing on this machine."""
-        with self.driver.reach(_as_found(wiring), self.reached) as live:
+        """Looks at the interfaces, takes their hardware addresses. Changes nothing on this machine but their
+        MTU where the plan asks for one, which is put back at the end."""
+        mtu = cables.read_mtu(wiring.settings)
+        ours = [one["backend"].get("interface") for one in wiring.session["ports"]] if mtu else ()
+        with (
+            with_mtu(filter(None, ours), mtu or 0),
+            self.driver.reach(_as_found(wiring), self.reached) as live,
+        ):
             yield live
 
     def joins_itself(self, links: tuple[LabLink, ...]) -> bool:
@@ -226,13 +235,30 @@ class External(Kind):
 KIND = EXTERNAL = External(
     "external",
     "external device",
-    settings={routes.SETTING: (), filters.SETTING: (), agent.INDEX: ()},
+    settings={
+        routes.SETTING: (),
+        filters.SETTING: (),
+        agent.INDEX: (),
+        **cables.SETTINGS,
+    },
     configured=False,
     backends=backends.ALL,
     links=range(1, addresses.MOST_PORTS + 1),
     takes_driver=True,
     has_speakers=True,
 )
+
+
+def _refuse_elsewhere(links: tuple[LabLink, ...], settings: Mapping[str, str]) -> None:
+    """ValueError for an MTU or offloads of what is no interface of this machine."""
+    cables.read_mtu(settings)
+    for setting, values in cables.SETTINGS.items():
+        is_asked = settings.get(setting) not in (None, *values[:1])
+        for link in links if is_asked else ():
+            if link.host or link.server or not _on_interface(link.backend.kind):
+                raise ValueError(
+                    f"`{setting}` is set on interfaces of this machine, and `{link.tester_port}` is none"
+                )
 
 
 def _as_found(wiring: Wiring) -> Wiring:
