@@ -42,7 +42,7 @@ from netdyno.values.load import (
 )
 from netdyno.values.mixes import OF_MTU
 from netdyno.values.number import whole
-from netdyno.values.rates import MTU_SETTING, longest_frame
+from netdyno.values.rates import MTU_SETTING, longest_frame, mtu_of
 from netdyno.values.situation import GROUP_AXIS, Situation
 from netdyno.values.units import Percent, decimal
 
@@ -297,7 +297,8 @@ def _find_mtu(looked: Looked) -> Iterator[Mistake]:
     """Frames that are longer than the MTU of the lab lets pass, or of an MTU that it does not have."""
     case, kind = looked.case, looked.plan.kind
     profile = case.profile
-    if profile.size is OF_MTU:
+    mtu = mtu_of(case.settings)
+    if profile.size is OF_MTU and MTU_SETTING not in case.settings:
         has = MTU_SETTING in kind.settings
         yield Mistake(
             looked.of_traffic("size"),
@@ -307,11 +308,10 @@ def _find_mtu(looked: Looked) -> Iterator[Mistake]:
             code="missing-field",
         )
         return
-    mtu = case.settings.get(MTU_SETTING, "")
-    # A template's is the user's.
-    if MTU_SETTING in kind.taken or not mtu.isascii() or not mtu.isdigit():
+    # A template's is the user's. One that is no number is reported with the lab.
+    if mtu is None or MTU_SETTING in kind.taken:
         return
-    most = longest_frame(int(mtu), profile.own_tags)
+    most = longest_frame(mtu, profile.own_tags)
     for name in ("", *profile.classes):
         size = profile.of_class(name).mix.largest
         if size > most:
@@ -319,7 +319,7 @@ def _find_mtu(looked: Looked) -> Iterator[Mistake]:
                 looked.of_traffic(*(("classes", name) if name else ()), "size"),
                 f"frames of {size}B are longer than an `mtu` of {mtu} lets pass, {most}B, in case"
                 f" `{case.name}`",
-                f"`size: mtu`, `{most}B` or less, or an `mtu` of {size - most + int(mtu)}",
+                f"`size: mtu`, `{most}B` or less, or an `mtu` of {size - most + mtu}",
                 once=(case.profile_name, mtu, size),
                 code="out-of-range",
             )

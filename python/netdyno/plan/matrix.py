@@ -19,7 +19,7 @@ from netdyno.plan.forwardable import find_obstacle
 from netdyno.plan.groups import Group, groups_of_case
 from netdyno.plan.headers import distinct_flows
 from netdyno.plan.patterns import Direction
-from netdyno.values.rates import MTU_SETTING, line_rate, load_fps, load_l1, wire_bits
+from netdyno.values.rates import line_rate, load_fps, load_l1, mtu_of, wire_bits
 from netdyno.values.records import name_choice
 from netdyno.values.situation import GROUP_AXIS, Behind, Place, Situation
 from netdyno.values.units import L1Rate
@@ -122,9 +122,9 @@ def _combinations(plan: Plan) -> tuple[Case, ...]:
         own |= _modified(plan, chosen, choices)
         settings = {**defaults, **plan.lab.settings, **own}
         profile = plan.profiles[chosen["profile"]]
-        mtu = settings.get(MTU_SETTING, "")
-        if mtu.isascii() and mtu.isdigit():
-            profile = profile.with_mtu(int(mtu))
+        mtu = mtu_of(settings)
+        if mtu is not None:
+            profile = profile.with_mtu(mtu)
         if routes.SETTING in settings:
             # A device has as many routes of the version that its traffic is of.
             asked = settings[routes.SETTING]

@@ -6,6 +6,7 @@ preamble 7, start delimiter 1, minimum gap 12. Nothing is rounded here; printing
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -35,9 +36,18 @@ Size = int | Fraction
 """Bytes of a frame with FCS and tags; a fraction for the average of a mix."""
 
 
+def mtu_of(settings: Mapping[str, str]) -> int | None:
+    """The MTU among settings of a device, bytes; None: there is none, or it is no number."""
+    text = settings.get(MTU_SETTING, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else None
+
+
 def longest_frame(mtu: int, tags: int = 0) -> int:
-    """Bytes of the longest frame with so many VLAN tags that an MTU lets pass, FCS counted."""
-    return mtu + ETHERNET + FCS + tags * TAG
+    """Bytes of the longest frame with so many VLAN tags that an MTU lets pass, FCS counted.
+
+    An interface lets in one tag besides; further ones take room of the packet.
+    """
+    return mtu + ETHERNET + FCS + min(tags, 1) * TAG
 
 
 def wire_bits(size: Size) -> Fraction:

@@ -8,7 +8,7 @@ from netdyno.devices.linux import device as dut
 from netdyno.devices.linux import namespaces
 from netdyno.ports.ethtool import switch_merging_on
 from netdyno.values.load import OFFLOADS_ON, OFFLOADS_SETTING
-from netdyno.values.rates import MTU_SETTING
+from netdyno.values.rates import MTU_SETTING, mtu_of
 
 SETTINGS: Mapping[str, tuple[str, ...]] = {MTU_SETTING: (), OFFLOADS_SETTING: ("off", OFFLOADS_ON)}
 """Of every Linux device. Without an `mtu` a cable takes frames of any size that it can."""
@@ -18,12 +18,11 @@ MTUS = range(576, 9199)
 
 def read_mtu(settings: Mapping[str, str]) -> int | None:
     """The MTU that a plan asks for, bytes; None: it asks for none. ValueError if it cannot be."""
-    text = settings.get(MTU_SETTING)
-    if text is None:
-        return None
-    if not text.isascii() or not text.isdigit() or int(text) not in MTUS:
-        raise ValueError(f"`{MTU_SETTING}` is a number of {MTUS[0]} to {MTUS[-1]}, not `{text[:20]}`")
-    return int(text)
+    found = mtu_of(settings)
+    if MTU_SETTING in settings and found not in MTUS:
+        text = settings[MTU_SETTING][:20]
+        raise ValueError(f"`{MTU_SETTING}` is a number of {MTUS[0]} to {MTUS[-1]}, not `{text}`")
+    return found
 
 
 def set_offloads(device: dut.Device, settings: Mapping[str, str], ours: tuple[str, ...]) -> None:
