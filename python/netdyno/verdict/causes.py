@@ -22,6 +22,7 @@ from netdyno.values.load import Frames, Trial
 from netdyno.values.number import count, rate
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import Codes, Reason, declared
+from netdyno.verdict.device_trial import count_members
 from netdyno.verdict.evidence import Evidence, find_dead_flows
 
 Weights: TypeAlias = Sequence[tuple[int, int]]
@@ -294,14 +295,24 @@ def _sent_by_members(outcomes: Iterable[Outcome]) -> list[tuple[str, list[int]]]
 def _find_polarised(made: Iterable[tuple[Trial, Outcome]], known: Evidence) -> Iterator[Polarised]:
     """The LAGs and ECMP groups whose shares are more uneven than the flows explain, by the device's counters
     of members and by what the tester's ports received."""
-    outcomes = [outcome for trial, outcome in made if not trial.events and not outcome.carrier_losses]
+    held = [
+        (trial.duration_ns, outcome)
+        for trial, outcome in made
+        if not trial.events and not outcome.carrier_losses and trial.frames.flows is None
+    ]
+    outcomes = [outcome for _, outcome in held]
     names = [port.name for port in outcomes[0].ports] if outcomes else []
     counted = [(f"`{port}`", tuple(frames), 1) for port, frames in _sent_by_members(outcomes)]
     places = known.situation.places
+    by_name = dict(zip(known.situation.streams, places, strict=False))
+    read = count_members(held, by_name, known.situation.device_ports)
+    counted += [(f"`{lag}`", frames, 1) for (lag, way), frames in read.items() if way == "out"]
     for bundle in dict.fromkeys(place.bundle for place in places if place.bundle):
         frames = tuple(sum(outcome.ports[port].test_frames for outcome in outcomes) for port in bundle)
         at = ", ".join(f"`{names[port]}`" for port in bundle) if names else ""
-        counted.append((at, frames, sum(place.bundle == bundle for place in places)))
+        # The VLANs between two ports share the flows of the profile.
+        ways = {(place.tx, place.rx, place.traffic) for place in places if place.bundle == bundle}
+        counted.append((at, frames, len(ways)))
     for at, shares, streams in counted:
         flows = min(known.flows * streams, sum(shares))
         if len(shares) < 2 or max(shares) * len(shares) < MUCH * sum(shares):

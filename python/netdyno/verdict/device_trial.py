@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import zip_longest
 
 from netdyno.values.outcome import Outcome
 from netdyno.values.rates import wire_bits
 from netdyno.values.situation import Place
-from netdyno.verdict.device_counts import Counters, Line
+from netdyno.verdict.device_counts import IN, MEMBERS, OUT, Counters, Line
 
 
 def count_trial(
@@ -27,6 +27,28 @@ def count_trial(
                 port = device_ports[number]
                 found[port] = [sum(pair) for pair in zip_longest(found.get(port, ()), frames, fillvalue=0)]
     return Counters(outcome, traffic_ns, into, out_of)
+
+
+def count_members(
+    made: Iterable[tuple[int, Outcome]], places: Mapping[str, Place], device_ports: Sequence[str]
+) -> Mapping[tuple[str, str], tuple[int, ...]]:
+    """Frames of each member of the LAGs that a driver reads by their members, over trials, by the LAG and the
+    way, `in` or `out` of the device. made: how long each trial sent, ns, and what it found.
+
+    One with a member whose count is unknown in a trial is left out.
+    """
+    lags = dict.fromkeys(port for port in device_ports if MEMBERS in port)
+    if not lags:
+        return {}
+    counters = [count_trial(outcome, ns, places, device_ports) for ns, outcome in made if outcome.series]
+    found = {}
+    for lag in lags:
+        for name, way in ((IN, "in"), (OUT, "out")):
+            each = [[one.growth(member, name) for one in counters] for member in lag.split(MEMBERS)]
+            known = [[count for count in of if isinstance(count, int)] for of in each]
+            if counters and known == each:
+                found[lag, way] = tuple(map(sum, known))
+    return found
 
 
 def bound_lines(

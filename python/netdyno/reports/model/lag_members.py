@@ -1,4 +1,4 @@
-"""How evenly the members of LAGs of emulated devices were loaded, by the device's own counters."""
+"""How evenly the members of LAGs were loaded, by the device's own counters: emulated, or read by a driver."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from netdyno.reports.model.table import Table, table_of_cases
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Cell, columns
+from netdyno.verdict.device_trial import count_members
 
 TITLE = "LAG members"
 CAPTION = (
@@ -31,7 +32,7 @@ def tables(run: RunView) -> tuple[Table, ...]:
 
 
 def _rows(case: CaseView) -> Iterator[tuple[Cell, ...]]:
-    found = _count_frames(case)
+    found = {**_count_frames(case), **_read_frames(case)}
     busiest = max(map(sum, found.values()), default=0)
     for (port, way), frames in found.items():
         total = sum(frames)
@@ -47,7 +48,13 @@ def list_shares(frames: Sequence[int]) -> tuple[Cell, ...]:
     return Fraction(1, len(frames)), min(shares), max(shares), printed_shares
 
 
-def _count_frames(case: CaseView) -> dict[tuple[str, str], list[int]]:
+def _read_frames(case: CaseView) -> Mapping[tuple[str, str], Sequence[int]]:
+    """The same of the LAGs of an external device whose driver reads their members."""
+    made = [(trial.duration_ns, trial.result) for trial in case.resting_trials]
+    return count_members(made, dict(zip(case.streams, case.places, strict=False)), case.device_ports)
+
+
+def _count_frames(case: CaseView) -> Mapping[tuple[str, str], Sequence[int]]:
     """Frames of each member over the trials that the result rests on, by port and way.
 
     A record may come from a stranger: what is no list of counts is left out.
