@@ -49,6 +49,7 @@ RUN_ELSEWHERE = {
     "boxes.yaml": "cli/test_compare.py",
     "nat-both-ways.yaml": "real/test_translation.py",
     "hosts.yaml": "real/test_hosts_real.py",
+    "hosts-tcp.yaml": "real/test_hosts_real.py",
     "acceptance.yaml": "real/test_speakers_real.py",
 }
 LINUX = {

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from netdyno.hosts.split import find_owners, split_session, split_trial
 from netdyno.store import open_run
 from netdyno.values.engine_reason import EngineReason
 from netdyno.values.records import CaseError, StoredTrial
+from netdyno.verdict.connection_reasons import TesterBusy
 
 pytestmark = [
     pytest.mark.skipif(
@@ -460,6 +461,129 @@ def test_worker_that_ends_in_a_trial_fails_the_case_until_resumed(lab: HostsLab,
     lab.netdyno("run", "--resume", folder)
     trials = trials_of(tmp_path / "runs")
     assert any(one.result.streams[0].offered == one.result.streams[0].received > 0 for one in trials)
+
+
+TCP = Path(__file__).parents[2] / "examples" / "hosts-tcp.yaml"
+CPU = Path("/sys/fs/cgroup/cpu")
+"""Of cgroup v1: processor time."""
+UNEXPLORED = """
+from netdyno.methods import tcp
+from netdyno.methods.parts.path import Explored
+def explore_path(situation, streams):
+    return Explored({}, 0, ())
+    yield
+tcp.explore_path = explore_path
+from netdyno.cli import main
+main()
+"""
+"""netdyno, which sends no frames of its own before connections: four hosts have two cores here."""
+with_iperf3 = pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed")
+
+
+def tcp_words(lab: HostsLab, runs: Path, duration: str) -> list[str]:
+    """The example, so long and one way alone."""
+    sets = (f"method.tcp.duration={duration}", "method.tcp.omit=0s", "matrix.direction=[uni]")
+    options = [word for one in sets for word in ("--set", one)]
+    return lab.within(lab.control, sys.executable, "-c", UNEXPLORED, "run", TCP, "--out", runs, *options)
+
+
+@contextmanager
+def shaped(lab: HostsLab, ports: Sequence[int], rate: str) -> Iterator[None]:
+    """The router sends so much at most on these ports."""
+    try:
+        for port in ports:
+            tbf = f"root tbf rate {rate} burst 32k limit 200k"
+            run(f"ip netns exec {lab.router} tc qdisc replace dev d{port} {tbf}")
+        yield
+    finally:
+        for port in ports:
+            run(f"ip netns exec {lab.router} tc qdisc del dev d{port} root")
+
+
+@contextmanager
+def held_back(pid: int) -> Iterator[None]:
+    """A process and what it starts have 2 % of a core."""
+    folder = CPU / f"netdyno-hosts-{pid}"
+    folder.mkdir()
+    try:
+        (folder / "cpu.cfs_period_us").write_text("50000")
+        (folder / "cpu.cfs_quota_us").write_text("1000")
+        (folder / "cgroup.procs").write_text(str(pid))
+        yield
+    finally:
+        for one in (folder / "cgroup.procs").read_text().split():
+            (CPU / "cgroup.procs").write_text(one)
+        folder.rmdir()
+
+
+def iperf3_of(lab: HostsLab) -> set[str]:
+    """The processes of iperf3 that workers have started."""
+    ours = {str(worker.pid) for worker in lab.workers.values()}
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            name, after = (folder / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+        except OSError:
+            continue
+        found |= {folder.name} if name == "iperf3" and after.split()[1] in ours else set()
+    return found
+
+
+@with_iperf3
+@pytest.mark.skipif(not (CPU / "cgroup.procs").exists(), reason="no cgroup controller for processor time")
+def test_tcp_of_four_hosts_adds_up_and_names_the_one_held_back(lab: HostsLab, tmp_path: Path) -> None:
+    with shaped(lab, (1, 3), "20mbit"), held_back(lab.workers["gen3"].pid):
+        done = subprocess.run(
+            tcp_words(lab, tmp_path, "2s"), env=lab.environment, capture_output=True, text=True, timeout=120
+        )
+    (folder,) = tmp_path.glob("*/")
+    with open_run(folder, REASONS) as stored:
+        (case,) = stored.cases
+        assert case.state == "done", done.stderr
+        (trial,) = stored.trials(0)
+        assert case.result is not None
+        values = {one.scope: one.number for one in case.result.values if one.kind.name == "tcp"}
+        reasons = {one.scope: one.reason for one in case.verdicts}
+    assert values["sum"] == values["p1-p2"] + values["p3-p4"]
+    # The router's shaper is the truth, whoever sends.
+    assert 0 < values["p1-p2"] < 20_000_000
+    first, second = trial.result.carried
+    assert [one.host for one in (first.sender, first.receiver) if one] == ["gen1", "gen2"]
+    assert [one.host for one in (second.sender, second.receiver) if one] == ["gen3", "gen4"]
+    assert {one.subject for one in trial.result.series if one.name == "RTT"} >= {"p1-p2"}
+    shares = {one.name: one.core_share_ppm for one in trial.result.hosts}
+    assert min(shares, key=lambda name: shares[name] or 0) == "gen3"
+    assert isinstance(reasons["p3-p4"], TesterBusy)
+    assert reasons["p3-p4"].host == "gen3"
+    assert not isinstance(reasons["p1-p2"], TesterBusy)
+    assert not iperf3_of(lab)
+
+
+@with_iperf3
+def test_worker_that_ends_while_tcp_runs_leaves_no_program_on_any_host(lab: HostsLab, tmp_path: Path) -> None:
+    running = subprocess.Popen(tcp_words(lab, tmp_path, "60s"), env=lab.environment)
+    deadline = time.monotonic() + 60
+    while len(began := iperf3_of(lab)) < 4:
+        assert running.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    lab.workers["gen2"].kill()
+    assert running.wait(60) == 3
+    (folder,) = tmp_path.glob("*/")
+    assert error_of(folder).code == "host-lost"
+    assert "gen2" in error_of(folder).message
+    assert not [pid for pid in began if Path("/proc", pid).exists()]
+    for name in ("gen1", "gen3", "gen4"):
+        assert "p0" in run(f"ip -n {lab.control}{name} link show p0")
+    lab.workers["gen2"].wait(10)
+    # Its namespace takes the end of the line with it.
+    while "d1" in run(f"ip -n {lab.router} -brief link"):
+        assert time.monotonic() < deadline + 60
+        time.sleep(0.1)
+    registered = lab.log.read_text().count("Registered to:")
+    lab.join_router("gen2")
+    lab.start_worker("gen2")
+    lab.await_workers(registered + 1)
 
 
 def error_of(folder: Path) -> CaseError:

@@ -15,7 +15,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import KINDS, LabLink
 from netdyno.devices.linux import hosts, namespaces
-from netdyno.devices.linux.hosts import as_hosts
+from netdyno.devices.linux.hosts import as_hosts, list_host_ports
 from netdyno.devices.linux.links import ip
 from netdyno.devices.linux.live import LinuxLive
 from netdyno.devices.wiring import LabError
@@ -157,16 +157,17 @@ def test_interfaces_of_hosts_come_back_as_they_were(settings: tuple[str, ...]) -
             ip(f"link set p0 {setting}")
         before = _shown()
         assert "NOARP" in before["p1"]["flags"]
-        with as_hosts(live.wiring, 1500) as made:
+        ports = list_host_ports(live.wiring)
+        with as_hosts(ports, 1500) as made:
             assert "p0" not in {link.name for link in netlink.links()}
-            assert len({host.pid for host in made}) == len(made) == 2
+            assert len({host.pid for host in made.values()}) == len(made) == 2
         assert _shown() == before
 
 
 def test_host_of_a_failed_trial_gives_its_interface_back(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = KINDS["linux/bridge"]
     with kind.build(kind.wire(LINKS, {})) as live:
-        before = _shown()
+        before, ports = _shown(), list_host_ports(live.wiring)
 
         def fail_address(command: str, *within: str) -> str:
             if not within and " address " in command:
@@ -174,9 +175,9 @@ def test_host_of_a_failed_trial_gives_its_interface_back(monkeypatch: pytest.Mon
             return ip(command, *within)
 
         monkeypatch.setattr(hosts, "ip", fail_address)
-        with pytest.raises(RuntimeError, match="first"), as_hosts(live.wiring, 1500):
+        with pytest.raises(RuntimeError, match="first"), as_hosts(ports, 1500):
             raise RuntimeError("first")
-        with pytest.raises(LabError, match="address"), as_hosts(live.wiring, 1500):
+        with pytest.raises(LabError, match="address"), as_hosts(ports, 1500):
             pass
         after = _shown()
         for link in (*before.values(), *after.values()):

@@ -67,6 +67,14 @@ class HostsLab:
             for home, interface, away, renamed in moves:
                 _move(away, renamed, home, interface)
 
+    def join_router(self, name: str) -> None:
+        """A line between a host and the router."""
+        number, host = self.names.index(name), f"{self.control}{name}"
+        run(f"ip -n {self.router} link add d{number} type veth peer name p0 netns {host}")
+        run(f"ip -n {self.router} addr add 100.64.{number}.1/30 dev d{number}")
+        run(f"ip -n {self.router} link set d{number} up")
+        run(f"ip -n {host} link set p0 up")
+
     def start_scheduler(self) -> None:
         self.schedulers.append(self.start(self.control, "scheduler", SCHEDULER))
 
@@ -123,10 +131,7 @@ def hosts_lab(folder: Path, count: int = 2) -> Iterator[HostsLab]:
             run(f"ip -n {control} link set m{number} up")
             run(f"ip -n {host} addr add 192.0.2.{number + 2} peer 192.0.2.1/32 dev m0")
             run(f"ip -n {host} link set m0 up")
-            run(f"ip -n {lab.router} link add d{number} type veth peer name p0 netns {host}")
-            run(f"ip -n {lab.router} addr add 100.64.{number}.1/30 dev d{number}")
-            run(f"ip -n {lab.router} link set d{number} up")
-            run(f"ip -n {host} link set p0 up")
+            lab.join_router(name)
         for number, network in enumerate(("16.0.0.0/8", "48.0.0.0/8")[:count]):
             run(f"ip -n {lab.router} route add {network} via 100.64.{number}.2")
         lab.start_scheduler()

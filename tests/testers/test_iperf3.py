@@ -18,13 +18,16 @@ from typing import Any, cast
 import pytest
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.hosts import Running
+from netdyno.hosts.split import HERE
 from netdyno.methods.tcp import METHOD, PAYLOAD
 from netdyno.plan import load, parse
 from netdyno.plan.matrix import cases
 from netdyno.stats.path import FULL
 from netdyno.testers import iperf3, tables
+from netdyno.testers.by_hosts import LocalPrograms, Machines
 from netdyno.testers.iperf3 import Iperf3, Iperf3Session
 from netdyno.testers.iperf3_report import read_report
+from netdyno.testers.programs import Programs
 from netdyno.testers.tester import TesterMissingError
 from netdyno.values.load import Connections, Frames, Trial
 from netdyno.values.outcome import Carried, Outcome
@@ -125,6 +128,12 @@ def test_stored_counts_of_no_length_carry_no_payload() -> None:
     }
 
 
+def _here(*hosts: Any) -> Machines:
+    """Hosts of this machine, by the order of the tester's ports; None: a server stands for the port."""
+    made = Programs({number: host for number, host in enumerate(hosts) if host is not None})
+    return Machines({HERE: LocalPrograms(made)}, (HERE,) * len(hosts))
+
+
 class _Endless:
     """A host whose programs print nothing and do not end."""
 
@@ -145,7 +154,8 @@ class _Endless:
 
 def test_client_cut_off_by_its_time_limit_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(iperf3, "PATIENCE_S", 0)
-    monkeypatch.setattr(iperf3, "as_hosts", lambda wiring, mtu: nullcontext((_Endless(), _Endless())))
+    machines = _here(_Endless(), _Endless())
+    monkeypatch.setattr(iperf3, "open_machines", lambda wiring, mtu: nullcontext(machines))
     plan = load(EXAMPLE, tables=tables())
     wiring = plan.kind.wire(plan.lab.links, {})
     session = Iperf3Session(plan, wiring, cases(plan)[0], ExitStack(), processes=1)
@@ -192,8 +202,7 @@ def _measure(first: str, second: str, direction: str) -> Outcome:
     case = next(one for one in cases(plan) if dict(one.choices)["direction"] == direction)
     wiring = plan.kind.wire(plan.lab.links, {})
     session = Iperf3Session(plan, wiring, case, ExitStack(), processes=1)
-    hosts: Any = (_Scripted(first), _Scripted(second))
-    session._hosts = hosts
+    session._machines = _here(_Scripted(first), _Scripted(second))
     unseen: Any = SimpleNamespace(begin=lambda: None, look=lambda now: 0.01, end=lambda now: None)
     return session.measure(case, Trial("tcp", Connections(5 * 10**9, "cubic")), unseen, lambda: False)
 
@@ -243,8 +252,7 @@ def _measure_far(client: str, number: int = 0) -> tuple[Iperf3Session, Outcome]:
     plan = parse(FAR, tables=tables())
     case = cases(plan)[number]
     session = Iperf3Session(plan, plan.kind.wire(plan.lab.links, {}), case, ExitStack(), processes=2)
-    hosts: Any = (_Scripted(client), None)
-    session._hosts = hosts
+    session._machines = _here(_Scripted(client), None)
     unseen: Any = SimpleNamespace(begin=lambda: None, look=lambda now: 0.001, end=lambda now: None)
     return session, session.measure(case, Trial("tcp", Connections(10**6, "cubic")), unseen, lambda: False)
 

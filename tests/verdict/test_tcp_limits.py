@@ -16,8 +16,9 @@ from netdyno.values.series import Series, Steps
 from netdyno.values.situation import Situation
 from netdyno.values.units import Percent
 from netdyno.values.unmeasured import FarServer
-from netdyno.values.verdict import Limit
+from netdyno.values.verdict import Limit, Verdict
 from netdyno.verdict import judge_connections
+from netdyno.verdict.connection_reasons import TesterBusy
 from tcp_outcomes import MS, NAME, S, connection, own_frames
 
 LINE = Fraction(100 * 10**6, 8 * 1538)
@@ -29,7 +30,12 @@ ODD = Fraction(7777)
 IDLE = ProgramTime(10 * S, S // 10, S // 100)
 
 
-def _limit(
+def _limit(bps: float, **measured: Any) -> tuple[Limit, str]:
+    found = _judge(bps, **measured)
+    return found.limit, found.reason.code
+
+
+def _judge(
     bps: float,
     *,
     passed: Fraction = 100 * LINE,
@@ -45,7 +51,7 @@ def _limit(
     licence_bps: int | None = None,
     server: str | None = None,
     **of_connection: int,
-) -> tuple[Limit, str]:
+) -> Verdict:
     carried = Carried(
         name=NAME,
         connections=1,
@@ -80,7 +86,7 @@ def _limit(
         situation,
         is_line_enforced=is_enforced,
     )
-    return found[NAME].limit, found[NAME].reason.code
+    return found[NAME]
 
 
 DROPS = Series("dut", "Gi0/1", "out_queue_drops", "packets", Steps(0, S), (5, 45), is_counter=True)
@@ -195,6 +201,13 @@ def test_limit_towards_a_server_is_the_testers_own_or_unknown(
 def test_own_cause_is_never_called_the_devices(cause: dict[str, Any], path: dict[str, Any]) -> None:
     found = _limit(50e6, again=40, series=(DROPS,), **cause, **path)[0]
     assert found in ("tester", "receive-window", "send-buffer")
+
+
+@pytest.mark.parametrize(("end", "other"), [("sender", "receiver"), ("receiver", "sender")])
+def test_tester_limit_names_the_host_whose_cpu_it_was(end: str, other: str) -> None:
+    found = _judge(50e6, **{end: replace(BUSY, host="gen2"), other: replace(IDLE, host="gen1")})
+    assert isinstance(found.reason, TesterBusy)
+    assert (found.limit, found.reason.host) == ("tester", "gen2")
 
 
 def test_licence_is_named_where_own_frames_stop_at_it() -> None:

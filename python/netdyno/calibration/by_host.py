@@ -16,7 +16,6 @@ from netdyno.calibration.bench import load_tester
 from netdyno.calibration.document import Calibration
 from netdyno.calibration.effort import Effort, seconds
 from netdyno.devices.wiring import loop_ports
-from netdyno.errors import NetdynoError
 from netdyno.hosts import door, resident
 from netdyno.testers import TESTERS
 from netdyno.values.proven import OwnLatency, Proven
@@ -102,10 +101,8 @@ def calibrate(
     sizes = sum(len(case.profile.mix.weights) for case in cases)
     most_s = 60 + SLACK * seconds(effort, len(cases), sizes, CORES)
     connected = door.connect(plan.lab.hosts.scheduler)
-    found = connected.call(host, _calibrate, plan, host, names, cases, effort, versions, most_s=most_s)
-    if not isinstance(found, Calibration):
-        message, hint, code = found
-        raise door.HostError(f"host `{host}`: {message}", hint, code=code)
+    asked = (plan, host, names, cases, effort, versions)
+    found: Calibration = connected.call(host, _calibrate, *asked, most_s=most_s)
     return replace(found, host=host, ports=_of_host(found.ports, host))
 
 
@@ -116,24 +113,24 @@ def _calibrate(
     cases: Sequence[Case],
     effort: Effort,
     versions: Mapping[str, str],
-) -> Calibration | tuple[str, str | None, str]:
-    """On the host; message, hint and code of an error."""
+) -> Calibration:
+    """On the host. Raises NetdynoError."""
     from netdyno.calibration import suite
 
-    try:
-        entry = TESTERS[plan.tester]
-        with loop_share(plan, host, names) as wiring, resident.hold_interfaces(wiring.session):
-            return suite.calibrate(
-                load_tester(entry),
-                plan,
-                traffic.pick_distinct(cases, wiring, verify=plan.trial.verify),
-                wiring,
-                effort,
-                {**versions, **entry.load().versions()},
-                _end_if_unwanted,
-            )
-    except NetdynoError as error:
-        return error.message, error.hint, error.code
+    entry = TESTERS[plan.tester]
+    with (
+        loop_share(plan, host, names) as wiring,
+        resident.hold_interfaces(resident.interfaces_of(wiring.session)),
+    ):
+        return suite.calibrate(
+            load_tester(entry),
+            plan,
+            traffic.pick_distinct(cases, wiring, verify=plan.trial.verify),
+            wiring,
+            effort,
+            {**versions, **entry.load().versions()},
+            _end_if_unwanted,
+        )
 
 
 def _end_if_unwanted(_: str) -> None:

@@ -343,19 +343,14 @@ def _card(interface: str, backend: str, may: fit.Rights) -> nic.Nic:
 
 def _card_of(wiring: Wiring, host: str, interface: str, backend: str) -> nic.Nic:
     """The card behind an interface of a generator host."""
-    found = door.connect(wiring.session["hosts"]["scheduler"]).call(host, read_card, interface, backend)
-    if isinstance(found, nic.Nic):
-        return found
-    message, hint, code = found
-    raise LabError(f"host `{host}`: {message}", hint, code=code)
+    connected = door.connect(wiring.session["hosts"]["scheduler"])
+    card: nic.Nic = connected.call(host, read_card, interface, backend)
+    return card
 
 
-def read_card(interface: str, backend: str) -> nic.Nic | tuple[str, str | None, str]:
-    """The card behind an interface of the host that this runs on; or message, hint and code of an error."""
-    try:
-        return _card(interface, backend, fit.rights())
-    except LabError as error:
-        return error.message, error.hint, error.code
+def read_card(interface: str, backend: str) -> nic.Nic:
+    """The card behind an interface of the host that this runs on. Raises LabError."""
+    return _card(interface, backend, fit.rights())
 
 
 def _notes(link: LabLink, opened: Any) -> Iterator[Reason]:

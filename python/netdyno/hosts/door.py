@@ -151,15 +151,21 @@ class Door:
     def _check(self, host: str) -> None:
         from netdyno.hosts.resident import describe_host
 
-        unfit = find_unfit(host, self.call(host, describe_host), version("netdyno"))
+        unfit = find_unfit(host, self._run(host, describe_host), version("netdyno"))
         if unfit is not None:
             raise unfit
 
     def call(self, host: str, function: Callable[..., Any], *arguments: Any, most_s: float = ANSWER_S) -> Any:
-        """What a function answers on a host within `most_s`. Raises HostError if the host does not answer.
+        """What a function answers on a host within `most_s`. Raises HostError: the function raised a
+        NetdynoError there, or the host does not answer.
 
         Interrupted, it says to the host that nobody waits for it.
         """
+        from netdyno.hosts.resident import answer
+
+        return _value(host, self._run(host, answer, function, *arguments, most_s=most_s))
+
+    def _run(self, host: str, function: Callable[..., Any], *arguments: Any, most_s: float = ANSWER_S) -> Any:
         address = self.address(host)
         future = self._client.submit(
             function, *arguments, workers=[address], allow_other_workers=False, pure=False, retries=0
@@ -185,11 +191,15 @@ class Door:
         )
         return self._answer(host, future.result)
 
+    def create(self, host: str, kind: type) -> Remote:
+        """An object of a class that lives on a host. Raises HostError."""
+        return Remote(host, self._actor(host, kind), self)
+
     def open(self, host: str, session: str) -> RemoteSession:
         """Opens the ports of a SessionSpec on a host. Raises HostError."""
         from netdyno.hosts.resident import Resident
 
-        return RemoteSession(host, self._actor(host, Resident), self, session)
+        return RemoteSession(self.create(host, Resident), session)
 
     def _answer(self, host: str, wait: Callable[..., Any], most_s: float = ANSWER_S) -> Any:
         """What is waited for, `most_s` at most."""
@@ -221,41 +231,54 @@ class Door:
         )
 
 
-class RemoteSession:
-    """A session of the engine on a host, asked from here."""
+class Remote:
+    """An object that lives on a host, asked from here. Its methods answer as `resident.answer` does."""
 
-    def __init__(self, host: str, actor: Any, door: Door, session: str) -> None:
+    def __init__(self, host: str, actor: Any, door: Door) -> None:
         self._host, self._actor, self._door = host, actor, door
-        self.ports = self._value(self._call("open", session))
 
-    def ask(self, method: str, *arguments: Any) -> Callable[[], Any]:
-        """Calls a method of the session; what waits for its answer. Raises HostError."""
-        pending = self._call("ask", method, *arguments)
-        return lambda: self._value(pending)
+    def call(self, method: str, *arguments: Any) -> Callable[[], Any]:
+        """Calls a method; what waits for its answer. Raises HostError."""
+        found = self.wait_for(method, *arguments)
+        return lambda: _value(self._host, found())
 
-    def look(self) -> Callable[[], Any]:
-        """How the trial stands, JSON, and whether it has ended."""
-        pending = self._call("look")
-        return lambda: self._value(pending)
-
-    def offset(self) -> Offset:
-        """How far its clock is from ours."""
-        return measure_offset(lambda: int(self._door._answer(self._host, self._call("clock_ps").result)))
-
-    def close(self) -> None:
-        """Closes the ports, as far as the host is there."""
-        self._door._answer(self._host, self._call("close").result)
-
-    def _call(self, method: str, *arguments: Any) -> Any:
+    def wait_for(self, method: str, *arguments: Any) -> Callable[[], Any]:
+        """The same, of a method that answers a plain value."""
         try:
-            return getattr(self._actor, method)(*arguments)
+            pending = getattr(self._actor, method)(*arguments)
         except RuntimeError as error:
             # So Dask says that the worker is gone.
             raise self._door.lost(self._host) from error
+        return lambda: self._door._answer(self._host, pending.result)
 
-    def _value(self, pending: Any) -> Any:
-        answer: Mapping[str, Any] = self._door._answer(self._host, pending.result)
-        if "error" in answer:
-            message, hint, code = answer["error"]
-            raise HostError(f"host `{self._host}`: {message}", hint, code=code)
-        return answer["value"]
+
+class RemoteSession:
+    """A session of the engine on a host, asked from here."""
+
+    def __init__(self, remote: Remote, session: str) -> None:
+        self._remote = remote
+        self.ports = remote.call("open", session)()
+
+    def ask(self, method: str, *arguments: Any) -> Callable[[], Any]:
+        """Calls a method of the session; what waits for its answer. Raises HostError."""
+        return self._remote.call("ask", method, *arguments)
+
+    def look(self) -> Callable[[], Any]:
+        """How the trial stands, JSON, and whether it has ended."""
+        return self._remote.call("look")
+
+    def offset(self) -> Offset:
+        """How far its clock is from ours."""
+        return measure_offset(lambda: int(self._remote.wait_for("clock_ps")()))
+
+    def close(self) -> None:
+        """Closes the ports, as far as the host is there."""
+        self._remote.wait_for("close")()
+
+
+def _value(host: str, answer: Mapping[str, Any]) -> Any:
+    """What a host answered. Raises HostError for a refusal."""
+    if "error" in answer:
+        message, hint, code = answer["error"]
+        raise HostError(f"host `{host}`: {message}", hint, code=code)
+    return answer["value"]

@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
@@ -54,23 +54,27 @@ class InUseError(NetdynoError):
     """Another load test has an interface."""
 
 
-def _interfaces_of(session: Mapping[str, Any]) -> frozenset[str]:
-    """The interfaces of a session's ports, which nobody has. Raises InUseError."""
+def interfaces_of(session: Mapping[str, Any]) -> frozenset[str]:
+    """The interfaces of a session's ports."""
     backends = (port["backend"] for port in session["ports"])
-    wanted = frozenset(one["interface"] for one in backends if "interface" in one)
+    return frozenset(one["interface"] for one in backends if "interface" in one)
+
+
+def _refuse_taken(wanted: frozenset[str]) -> None:
+    """Raises InUseError for interfaces that somebody has."""
     for interface in sorted(wanted & _TAKEN):
         raise InUseError(
             f"another load test has the interface `{interface}`",
             "wait for its end, or give one of the plans another interface",
             code="interface-in-use",
         )
-    return wanted
 
 
 @contextmanager
-def hold_interfaces(session: Mapping[str, Any]) -> Iterator[None]:
-    """Keeps the interfaces of a session from load tests meanwhile. Raises InUseError."""
-    wanted = _interfaces_of(session)
+def hold_interfaces(interfaces: Collection[str]) -> Iterator[None]:
+    """Keeps interfaces from load tests meanwhile. Raises InUseError."""
+    wanted = frozenset(interfaces)
+    _refuse_taken(wanted)
     _TAKEN.update(wanted)
     try:
         yield
@@ -90,17 +94,18 @@ class Resident:
         sys.audit("netdyno.real_time")
 
         def opened() -> str:
-            wanted = _interfaces_of(json.loads(session))
+            wanted = interfaces_of(json.loads(session))
+            _refuse_taken(wanted)
             self._session = _engine.Session(session)
             self._interfaces = wanted
             _TAKEN.update(wanted)
             return self._session.ports()
 
-        return _answer(opened)
+        return answer(opened)
 
     def ask(self, method: str, *arguments: Any) -> dict[str, Any]:
         """Calls a method of the session. The engine's refusal is an answer as well: `{"error": ...}`."""
-        return _answer(lambda: getattr(self._session, method)(*arguments))
+        return answer(lambda: getattr(self._session, method)(*arguments))
 
     def look(self) -> dict[str, Any]:
         """How the trial stands, and whether it has ended."""
@@ -109,7 +114,7 @@ class Resident:
             assert self._session is not None
             return [self._session.snapshot(), self._session.wait(0.0)]
 
-        return _answer(looked)
+        return answer(looked)
 
     async def clock_ps(self) -> int:
         """What the session's clock reads: asked in the worker's own loop, which answers soonest."""
@@ -130,8 +135,9 @@ class Resident:
         self.close()
 
 
-def _answer(ask: Any) -> dict[str, Any]:
+def answer(ask: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
+    """What is asked, as `{"value": ...}`; or a refusal, `{"error": [message, hint, code]}`."""
     try:
-        return {"value": ask()}
-    except (_engine.EngineError, InUseError) as refused:
+        return {"value": ask(*arguments)}
+    except (_engine.EngineError, NetdynoError) as refused:
         return {"error": [str(refused), refused.hint, refused.code]}

@@ -26,7 +26,7 @@ from netdyno.plan.reached import check_ports
 from netdyno.plan.sizes import write_out_sizes
 from netdyno.plan.source import Source
 from netdyno.values.load import CONNECTIONS
-from netdyno.values.offer import Offer
+from netdyno.values.offer import EVERY_OFFER, Offer
 
 MAX_SAMPLES = 2_000_000
 """Samples of a trial: 55 hours of 100 ms. What they take of memory: campaign/memory.py."""
@@ -111,7 +111,8 @@ def check(source: Source, base: Path | None, tables: Tables, overrides: Sequence
         if planned is not None:
             servers(source, planned, whole.tester, tables)
             bundles(source, planned)
-            if planned.hosts is not None and whole.tester != m.TESTER:
+            offers = tables.testers.get(whole.tester, EVERY_OFFER)
+            if planned.hosts is not None and Offer.HOSTS not in offers:
                 source.report(
                     ("tester",),
                     f"the tester `{whole.tester}` has no ports on other hosts",

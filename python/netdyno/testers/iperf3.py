@@ -13,12 +13,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from netdyno.devices.linux.hosts import Host, address_of, as_hosts, find_version, read_congestion_controls
+from netdyno.devices.linux.hosts import address_of, find_version, read_congestion_controls
 from netdyno.errors import names
+from netdyno.hosts.door import connect
+from netdyno.hosts.split import HERE, find_owners
 from netdyno.plan.matrix import list_servers, streams
-from netdyno.testers.by_hosts import Answer, Pair, exchange
+from netdyno.testers.by_hosts import Answer, Machines, exchange, open_machines
 from netdyno.testers.iperf3_report import read_report
 from netdyno.testers.netdyno import TESTER as ENGINE
+from netdyno.testers.programs import Pair
 from netdyno.testers.tester import OneLab, PortInfo, Stop, TesterMissingError, Watcher
 from netdyno.values.health import Health
 from netdyno.values.load import FRAMES, Connections, Trial
@@ -39,7 +42,7 @@ from netdyno.values.unmeasured import (
 )
 
 if TYPE_CHECKING:
-    from netdyno.devices import Wiring
+    from netdyno.devices import WiredPort, Wiring
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Case, Stream
     from netdyno.testers.tester import Session
@@ -65,7 +68,7 @@ THREADS_SINCE = (3, 16)
 class Iperf3:
     """The tester `iperf3`: for each stream clients and their servers, all at once."""
 
-    offers = frozenset((Offer.CONNECTIONS, Offer.SERVERS))
+    offers = frozenset((Offer.CONNECTIONS, Offer.SERVERS, Offer.HOSTS))
 
     def versions(self) -> dict[str, str]:
         """The version of the program. Raises TesterMissingError: there is none, or it is too old."""
@@ -74,7 +77,10 @@ class Iperf3:
     @contextmanager
     def open(self, plan: Plan, wiring: Wiring, cases: Sequence[Case]) -> Iterator[Iperf3Session]:
         """The ports are hosts for trials of connections, and the engine's for those of frames."""
-        processes = _processes(self.versions()["iperf3"], wiring.slowest)
+        hosts = set(find_owners(wiring.session)) - {HERE}
+        door = connect(wiring.session["hosts"]["scheduler"]) if hosts else None
+        counts = [door.call(host, _count_processes, wiring.slowest) for host in hosts] if door else []
+        processes = max([_count_processes(wiring.slowest), *counts])
         with ExitStack() as opened:
             yield Iperf3Session(plan, wiring, cases[0], opened, processes)
 
@@ -109,6 +115,11 @@ def _number(version: str) -> tuple[int, int]:
     return int(first), int(second)
 
 
+def _count_processes(line: L1Rate) -> int:
+    """As `_processes`, of this machine. Raises TesterMissingError."""
+    return _processes(_find_version(), line)
+
+
 def _processes(version: str, line: L1Rate) -> int:
     """How many processes share the connections of a stream, at most."""
     # Those that share begin and end a little apart, so one is better where one is enough.
@@ -131,14 +142,13 @@ class _Client:
         """Its command."""
         return f"iperf3 -J -4 -c {self.address} -p {self.port} -P {self.connections} {self.options}"
 
-    def pair(self, hosts: Sequence[Host | None]) -> Pair:
-        """Itself and its server on the hosts of the ports. None of a port: its server is not ours."""
-        tx, rx = hosts[self.stream.place.tx], hosts[self.stream.place.rx]
-        near = tx or rx
-        assert near is not None, "check refuses streams between two servers"
-        far = rx if tx is not None else None
+    def pair(self, ports: Sequence[WiredPort]) -> Pair:
+        """Itself and its server on the hosts of the ports, one of which may be a server of somebody else."""
+        tx, rx = self.stream.place.tx, self.stream.place.rx
+        is_reverse = bool(ports[tx].server)
+        near, far = (rx, None) if is_reverse else (tx, None if ports[rx].server else rx)
         server, to = f"iperf3 -s -4 -1 -p {self.port}", f"{self.address}:{self.port}"
-        return Pair(self.stream.name, near, far, self.port, server, self.command, to, is_reverse=tx is None)
+        return Pair(self.stream.name, near, far, self.port, server, self.command, to, is_reverse=is_reverse)
 
 
 class Iperf3Session(OneLab):
@@ -153,7 +163,7 @@ class Iperf3Session(OneLab):
         self._case = case
         self._opened = opened
         self._processes = processes
-        self._hosts: tuple[Host | None, ...] | None = None
+        self._machines: Machines | None = None
         self._servers = tuple(port.server for port in wiring.ports if port.server)
         self._engine: Session | None = None
 
@@ -210,15 +220,14 @@ class Iperf3Session(OneLab):
             if self._servers:
                 raise NotMeasuredError(FarServer(self._servers))
             return self._as_engine().measure(case, trial, watch, stop)
-        hosts, load = self._as_hosts(), trial.connections
+        machines, load = self._as_hosts(), trial.connections
         clients = [one for each in self._clients(case, load).values() for one in each]
-        pairs = [one.pair(hosts) for one in clients]
-        for host in filter(None, hosts):
-            host.limit(load.segments_under_way, load.receive_bytes, load.send_bytes)
+        pairs = [one.pair(self._wiring.ports) for one in clients]
+        machines.ask_all("limit", load.segments_under_way, load.receive_bytes, load.send_bytes)
         if load.segments_under_way is not None:
-            _prime(pairs)
+            _prime(machines, pairs)
         within_ns = trial.duration_ns + PATIENCE_S * 10**9
-        came = exchange(pairs, trial.duration_ns, within_ns, watch, stop)
+        came = exchange(machines, pairs, trial.duration_ns, within_ns, watch, stop)
         found: dict[str, list[tuple[Carried, int]]] = {}
         failed: dict[Reason, None] = {}
         stopped: dict[Reason, None] = {}
@@ -243,15 +252,17 @@ class Iperf3Session(OneLab):
         counts = ConnectionCounts(carried, SAMPLE_NS)
         phases = (Phase("traffic", 0, came.took_ns),)
         health = Health(0, 0, 0, 0, 0, None)
-        return Outcome(counts, health, phases, invalid=tuple(failed), series=came.series)
+        invalid = tuple(failed)
+        return Outcome(counts, health, phases, invalid=invalid, series=came.series, hosts=came.hosts)
 
     def advice(self, reasons: Sequence[Reason]) -> str | None:
         """What to do about a congestion control that is not there, and about a server on another host that
         did not take a test."""
         for reason in reasons:
             if isinstance(reason, CongestionRefused):
-                known = names(read_congestion_controls())
-                return f"this kernel has {known}: take one, or load the module of `{reason.congestion}`"
+                host, known = self._read_congestion_controls(reason.stream)
+                whose = f"the kernel of host `{host}`" if host else "this kernel"
+                return f"{whose} has {names(known)}: take one, or load the module of `{reason.congestion}`"
             if isinstance(reason, ServerBusy):
                 return "wait until its test has ended, then `netdyno run --resume`"
             if isinstance(reason, NotConnected) and self._servers:
@@ -259,37 +270,43 @@ class Iperf3Session(OneLab):
                 return f"run `iperf3 -s -p {port}` on {address}, and let TCP to it through"
         return None
 
-    def _as_hosts(self) -> tuple[Host | None, ...]:
+    def _read_congestion_controls(self, stream: str) -> tuple[str, list[str]]:
+        """The generator host that sends a stream, and the names that its kernel has."""
+        session = self._wiring.session
+        (place,) = (one.place for one in streams(self._case, self._wiring) if one.name == stream)
+        host = find_owners(session)[place.tx]
+        if host == HERE:
+            return host, read_congestion_controls()
+        return host, connect(session["hosts"]["scheduler"]).call(host, read_congestion_controls)
+
+    def _as_hosts(self) -> Machines:
         """The ports as hosts. The packet in the profile's longest frame is their MTU."""
-        if self._hosts is None:
+        if self._machines is None:
             self._opened.close()
             self._engine = None
             longest = max(size for size, _ in self._case.profile.mix.weights)
-            self._hosts = self._opened.enter_context(as_hosts(self._wiring, int(ip_length(longest))))
-        return self._hosts
+            opened = open_machines(self._wiring, int(ip_length(longest)))
+            self._machines = self._opened.enter_context(opened)
+        return self._machines
 
     def _as_engine(self) -> Session:
         """The ports as the engine's."""
         if self._engine is None:
             self._opened.close()
-            self._hosts = None
+            self._machines = None
             self._engine = self._opened.enter_context(ENGINE.open(self._plan, self._wiring, (self._case,)))
         return self._engine
 
 
-def _prime(pairs: Sequence[Pair]) -> None:
+def _prime(machines: Machines, pairs: Sequence[Pair]) -> None:
     """Makes a first connection of each pair: a kernel takes the limit of a route once it has metrics of the
     destination, which a connection leaves that ends in order."""
     for pair in pairs:
-        to = pair.to.partition(":")[0]
+        command = f"iperf3 -4 -c {pair.to.partition(':')[0]} -p {pair.port} -n 64K"
         for _ in range(PRIMED):
-            with ExitStack() as running:
-                if pair.rx is not None:
-                    running.enter_context(pair.rx.run(pair.server))
-                    pair.rx.await_listener(pair.port)
-                first = running.enter_context(pair.tx.run(f"iperf3 -4 -c {to} -p {pair.port} -n 64K"))
-                first.wait(PATIENCE_S)
-            if to in pair.tx.ip("tcp_metrics show").split():
+            with machines.serving([pair]):
+                machines.ask(pair.tx, "connect_once", pair, command, PATIENCE_S)
+            if machines.ask(pair.tx, "has_metrics", pair):
                 break
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -26,7 +27,17 @@ _SUMS: Mapping[str, tuple[str, int, Callable[[Connection], int]]] = {
     "limited by the send buffer": ("s", 3, lambda one: one.buffer_ns // 10**6),
 }
 """Series of a stream: unit, digits, and what is added over its connections."""
+_PRESSURE = re.compile(r"^some .*total=(\d+)", re.MULTILINE)
 _COUNTERS = ("retransmitted", "sending", "limited by the receive window", "limited by the send buffer")
+
+
+def read_pressure_ns() -> int | None:
+    """How long some process of this machine has waited for a core (PSI); None: its kernel does not count."""
+    try:
+        found = _PRESSURE.search(Path("/proc/pressure/cpu").read_text())
+    except OSError:
+        return None
+    return None if found is None else int(found[1]) * 1000
 
 
 @dataclass

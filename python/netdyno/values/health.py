@@ -77,7 +77,10 @@ class PeerHealth:
 
 @dataclass(frozen=True)
 class HostHealth:
-    """How one of several generator hosts did in a trial. name: empty for the host that ran the load test."""
+    """How one of several generator hosts did in a trial. name: empty for the host that ran the load test.
+
+    None of a number: not measured, as that of frames in a trial of connections.
+    """
 
     name: str
     began_late_ns: int | None
@@ -85,14 +88,16 @@ class HostHealth:
     clock_bound_ns: int | None
     """How far that instant may have been another one than ours, by what is known of its clock."""
     core_share_ppm: int | None
-    longest_gap_ns: int
-    unsent: int
-    rx_dropped: int
-    tx_dropped: int
+    longest_gap_ns: int | None
+    unsent: int | None
+    rx_dropped: int | None
+    tx_dropped: int | None
     sent_ns: int
     """How long it sent."""
     streams: tuple[str, ...]
     """Those that it sends."""
+    pressure_ns: int | None = None
+    """How long some process of it waited for a core, whoever's: what its kernel calls pressure (PSI)."""
 
 
 @dataclass(frozen=True)

@@ -550,6 +550,8 @@ class ProgramTime:
     elapsed_ns: int
     ran_ns: int
     waited_ns: int
+    host: str = ""
+    """The generator host that it ran on; empty: the one that ran the load test, or there is one."""
 
     @property
     def wanted(self) -> Fraction:
@@ -697,7 +699,7 @@ class Outcome:
     @property
     def paused_host(self) -> str:
         """The generator host that had the longest pause; empty: this one, or there is one host."""
-        return max(self.hosts, key=lambda one: one.longest_gap_ns).name if self.hosts else ""
+        return max(self.hosts, key=lambda one: one.longest_gap_ns or 0).name if self.hosts else ""
 
     def dated(self, started: datetime) -> Outcome:
         """The same, begun then; unless it was in virtual time, which has no such clock."""

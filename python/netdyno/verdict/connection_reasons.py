@@ -116,16 +116,22 @@ class FramesFull(VerdictReason, code="tcp-frames-full"):
 
 
 class TesterBusy(VerdictReason, code="tcp-tester-busy"):
-    """A program of the tester wanted a core all the time, or waited for one. end: `sending`, `receiving`."""
+    """A program of the tester wanted a core all the time, or waited for one. end: `sending`, `receiving`.
+
+    host: the generator host that it ran on; empty: there is one, or it is this one.
+    """
 
     end: str
     ran: Fraction
     waited: Fraction
+    host: str = ""
 
     def say(self, where: str = "") -> str:
+        whose = f", CPU of host `{self.host}`" if self.host else ""
+        what = "Free cores there, or use a faster host" if self.host else "Free cores, or use a faster tester"
         return (
-            f"Tester limit{where}: the {self.end} program ran for {part(self.ran)} of the time, and waited"
-            f" for a core for {part(self.waited)}. Free cores, or use a faster tester"
+            f"Tester limit{where}{whose}: the {self.end} program ran for {part(self.ran)} of the time, and"
+            f" waited for a core for {part(self.waited)}. {what}"
         )
 
 

@@ -207,7 +207,7 @@ def _blame_tester(subject: Subject, waits: Fraction) -> Verdict | None:
     if not busy:
         return None
     end, one = max(busy, key=lambda of: of[1].wanted)
-    return Verdict("tester", TesterBusy(end, Fraction(one.ran_ns, one.elapsed_ns), one.waited))
+    return Verdict("tester", TesterBusy(end, Fraction(one.ran_ns, one.elapsed_ns), one.waited, one.host))
 
 
 def _find_small_window(subject: Subject) -> Verdict | None:

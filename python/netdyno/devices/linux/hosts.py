@@ -155,25 +155,36 @@ class Host:
         return dut.tool("nsenter"), f"--net=/proc/{self.pid}/ns/net"
 
 
-@contextmanager
-def as_hosts(wiring: Wiring, mtu: int) -> Iterator[tuple[Host | None, ...]]:
-    """A host for each tester port of a lab; None: another host stands for it. mtu: of their interfaces.
+@dataclass(frozen=True)
+class HostPort:
+    """A tester port that is to be a host. interface: None, it has none. is_joined: it sends segments joined."""
 
-    They send segments one by one, unless the lab has `offloads: on`. Raises LabError.
-    """
+    wired: WiredPort
+    interface: str | None
+    address: str
+    is_joined: bool
+
+
+def list_host_ports(wiring: Wiring) -> dict[int, HostPort]:
+    """The tester ports of a lab that can be hosts, by number: those for which no server stands."""
     is_joined = wiring.settings.get(OFFLOADS_SETTING) == OFFLOADS_ON
-    with ExitStack() as made:
-        ports = zip(wiring.ports, wiring.session["ports"], strict=True)
-        yield tuple(
-            None
-            if port.server
-            else made.enter_context(_host(number, port, opened["backend"].get("interface"), mtu, is_joined))
-            for number, (port, opened) in enumerate(ports)
-        )
+    return {
+        number: HostPort(port, opened["backend"].get("interface"), address_of(wiring, number), is_joined)
+        for number, (port, opened) in enumerate(zip(wiring.ports, wiring.session["ports"], strict=True))
+        if not port.server
+    }
 
 
 @contextmanager
-def _host(number: int, port: WiredPort, interface: str | None, mtu: int, is_joined: bool) -> Iterator[Host]:
+def as_hosts(ports: Mapping[int, HostPort], mtu: int) -> Iterator[dict[int, Host]]:
+    """A host for each of these ports of this machine, by number. mtu: of the interfaces. Raises LabError."""
+    with ExitStack() as made:
+        yield {number: made.enter_context(_host(port, mtu)) for number, port in ports.items()}
+
+
+@contextmanager
+def _host(of: HostPort, mtu: int) -> Iterator[Host]:
+    port, interface = of.wired, of.interface
     before = None if interface is None else nic.read(interface)
     if before is None or port.vlans or ":" in port.destination:
         raise LabError(
@@ -191,11 +202,11 @@ def _host(number: int, port: WiredPort, interface: str | None, mtu: int, is_join
         holder.ask("for s in all default; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done")
         via = "" if port.destination == PEER else f"via {port.destination} "
         route = f"default {via}dev {interface}{' onlink' if via else ''}"
-        host = Host(holder.pid, _address(number, port), route, _read_memory(holder.pid))
+        host = Host(holder.pid, of.address, route, _read_memory(holder.pid))
         ip(f"link set {interface} netns {host.pid}")
         try:
             # Segments one by one: joined ones of 64 kB cross a device of this kernel as one frame.
-            segments = "" if is_joined else "gso_max_segs 1 "
+            segments = "" if of.is_joined else "gso_max_segs 1 "
             host.ip(f"link set {interface} address {port.mac} mtu {mtu} {segments}arp on up")
             host.ip(f"address add {host.address}/32 dev {interface}")
             host.ip(f"route add {route}")
@@ -225,11 +236,7 @@ def _read_memory(pid: int) -> Mapping[str, tuple[int, int, int]]:
 
 def address_of(wiring: Wiring, number: int) -> str:
     """The address of a tester port as a host."""
-    return _address(number, wiring.ports[number])
-
-
-def _address(number: int, port: WiredPort) -> str:
-    return port.ipv4 or BRIDGED.format(number + 1)
+    return wiring.ports[number].ipv4 or BRIDGED.format(number + 1)
 
 
 def _settings(interface: str) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ TABLES = (
     ("counts", rates_tables.counter_table),
     ("wrap", rates_tables.printed_table),
     ("counts", connection_tables.each),
+    ("counts", connection_tables.by_host),
     ("counts", connection_tables.programs),
     ("read", gauges_table.kernel_table),
     ("read", gauges_table.table),

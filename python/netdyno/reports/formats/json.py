@@ -523,7 +523,7 @@ FULL: Mapping[type, Keys] = {
     PortFacts: keys("port=name interface driver mtu offloads"),
     HostHealth: keys(
         """host=name began_late_ns clock_bound_ns core_share_ppm longest_gap_ns unsent_frames=unsent
-        rx_dropped_frames=rx_dropped tx_dropped_frames=tx_dropped~ sent_ns streams"""
+        rx_dropped_frames=rx_dropped tx_dropped_frames=tx_dropped~ sent_ns streams pressure_ns"""
     ),
     **{kind: keys(" ".join(one.name for one in fields(kind))) for kind in (PeerHealth, WorkerHealth)},
     InterfaceResult: keys(

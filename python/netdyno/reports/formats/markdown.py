@@ -89,6 +89,7 @@ def _lines(run: RunView) -> Iterator[str]:
     yield from _device(run)
     for table in (
         connection_tables.each,
+        connection_tables.by_host,
         connection_tables.programs,
         gauges_table.kernel_table,
         gauges_table.table,

@@ -9,7 +9,8 @@ from netdyno.reports.model.table import PRINTED, Table
 from netdyno.reports.model.view import CaseView
 from netdyno.values import number as printed
 from netdyno.values.finding import columns
-from netdyno.values.outcome import Carried, Connection
+from netdyno.values.health import HostHealth
+from netdyno.values.outcome import Carried, Connection, Outcome
 
 EACH = columns(
     f"Stream and port | Sent: {PRINTED} | Sent again: {PRINTED} | RTT: {PRINTED} | Least RTT: {PRINTED}"
@@ -17,6 +18,10 @@ EACH = columns(
     f" | Held by send buffer: {PRINTED}"
 )
 PROGRAMS = columns(f"Program | Ran: {PRINTED} | Waited for a core: {PRINTED} | Of: {PRINTED}")
+HOSTS = columns(
+    f"Generator host | Sends: {PRINTED} | Receives: {PRINTED} | Wanted of a core: {PRINTED}"
+    f" | Waited for a core: {PRINTED} | Any process waited: {PRINTED} | Began late: {PRINTED}"
+)
 MOST_ROWS = 64
 
 
@@ -45,7 +50,7 @@ def programs(case: CaseView) -> Table:
     """A row for the program of each stream's ends that wanted most of a core."""
     rows = [
         (
-            f"{one.name}, {end}",
+            f"{one.name}, {end}{f' on {program.host}' if program.host else ''}",
             printed.part(Fraction(program.ran_ns, program.elapsed_ns)),
             printed.part(program.waited),
             printed.duration(program.elapsed_ns),
@@ -57,6 +62,46 @@ def programs(case: CaseView) -> Table:
     ]
     said = "Shares of the time, by the kernel's schedstat."
     return Table("Programs of the tester", (said,), PROGRAMS, rows) if rows else Table()
+
+
+def by_host(case: CaseView) -> Table:
+    """A row for each of several generator hosts: payload of its streams, what its programs had of cores."""
+    rows = [
+        _host_row(trial.result, host)
+        for trial in case.resting_trials[-1:]
+        if trial.result.carried
+        for host in trial.result.hosts
+    ]
+    said = (
+        "Payload that arrived, of streams that the host sends and of those that it receives. Wanted, waited:"
+        " of its program that did most, by schedstat. Any process: of the whole host, by its kernel's PSI."
+        " Late: after the instant at which all hosts were to start their clients."
+    )
+    return Table("TCP by host", (said,), HOSTS, rows) if rows else Table()
+
+
+def _host_row(result: Outcome, host: HostHealth) -> tuple[str, ...]:
+    ends = [[(one, one.sender) for one in result.carried], [(one, one.receiver) for one in result.carried]]
+    own = [
+        [(one, program) for one, program in end if program is not None and program.host == host.name]
+        for end in ends
+    ]
+    rates = [
+        sum(
+            (Fraction(8 * one.received_bytes * 10**9, max(one.received_ns, 1)) for one, _ in end), Fraction(0)
+        )
+        for end in own
+    ]
+    programs = [program for end in own for _, program in end]
+    pressure = None if host.pressure_ns is None else Fraction(host.pressure_ns, max(host.sent_ns, 1))
+    return (
+        host.name or "this host",
+        *(printed.bits(rate, (3, 2, 0)) for rate in rates),
+        printed.part(max((one.wanted for one in programs), default=Fraction(0))),
+        printed.part(max((one.waited for one in programs), default=Fraction(0))),
+        "n/a" if pressure is None else printed.part(min(pressure, Fraction(1))),
+        "n/a" if host.began_late_ns is None else printed.duration(host.began_late_ns),
+    )
 
 
 def _row(of: Carried, one: Connection, omitted_ns: int) -> tuple[str, ...]:

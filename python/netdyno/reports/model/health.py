@@ -403,16 +403,16 @@ def _hosts(results: Sequence[Outcome]) -> Iterator[Finding]:
     for name, every in by_name.items():
         shares = [one.core_share_ppm for one in every if one.core_share_ppm is not None]
         least = min(least, *shares) if shares else least
-        parts = [f"longest pause {printed.duration(max(one.longest_gap_ns for one in every))}"]
-        if shares:
-            parts.insert(0, f"{printed.percent(Fraction(min(shares), 1_000_000))} of its core")
+        parts = [f"{printed.percent(Fraction(min(shares), 1_000_000))} of its core"] if shares else []
         for what, times in (
+            ("longest pause {}", [one.longest_gap_ns for one in every]),
             ("began {} late at most", [one.began_late_ns for one in every]),
             ("its clock known to {}", [one.clock_bound_ns for one in every]),
+            ("some process waited for a core for {}", [one.pressure_ns for one in every]),
         ):
             known = [ns for ns in times if ns is not None]
             parts += [what.format(printed.duration(max(known)))] if known else []
-        unsent, dropped = sum(one.unsent for one in every), sum(one.rx_dropped for one in every)
+        unsent, dropped = sum(one.unsent or 0 for one in every), sum(one.rx_dropped or 0 for one in every)
         parts += [f"{counted(unsent, 'frame')} not sent"] if unsent else []
         parts += [f"{counted(dropped, 'frame')} dropped on receiving"] if dropped else []
         sentences.append(f"host `{name}`: {', '.join(parts)}" if name else f"this host: {', '.join(parts)}")

@@ -12,8 +12,8 @@ from netdyno.values.host_facts import ClockState, HostFacts
 
 COLUMNS = columns(f"Host | CPU | Core share: {PRINTED} | Clock | Port | Driver | MTU | Offloads")
 SAID = (
-    "Core share: the least of all trials, of what the tester's thread wanted of its core. Offloads: those of"
-    " GRO, LRO, TSO and GSO that are on."
+    "Core share: the least of all trials, of what the tester's thread or program wanted of its core."
+    " Offloads: those of GRO, LRO, TSO and GSO that are on."
 )
 
 
