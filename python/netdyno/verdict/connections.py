@@ -17,6 +17,7 @@ from netdyno.values.gauge import mean_within
 from netdyno.values.load import Trial
 from netdyno.values.number import bits
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.unmeasured import FarServer
 from netdyno.values.verdict import Limit, Verdict
@@ -118,7 +119,13 @@ def judge_connections(
             if carried.name == stream
         ]
         found[stream] = _judge(subjects[-1]) if subjects else Verdict("inconclusive", NoValue())
+    # Of several programs without a core the sum names that first which waited most.
+    found = dict(sorted(found.items(), key=lambda of: -_waited(of[1].reason)))
     return with_sums(found, situation, found)
+
+
+def _waited(reason: Reason) -> Fraction:
+    return reason.waited if isinstance(reason, TesterBusy) else Fraction(0)
 
 
 def _judge(subject: Subject) -> Verdict:

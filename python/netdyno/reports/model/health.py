@@ -399,10 +399,9 @@ def _hosts(results: Sequence[Outcome]) -> Iterator[Finding]:
     for result in results:
         for one in result.hosts:
             by_name.setdefault(one.name, []).append(one)
-    sentences, least = [], 1_000_000
+    sentences = []
     for name, every in by_name.items():
         shares = [one.core_share_ppm for one in every if one.core_share_ppm is not None]
-        least = min(least, *shares) if shares else least
         parts = [f"{printed.percent(Fraction(min(shares), 1_000_000))} of its core"] if shares else []
         for what, times in (
             ("longest pause {}", [one.longest_gap_ns for one in every]),
@@ -415,9 +414,13 @@ def _hosts(results: Sequence[Outcome]) -> Iterator[Finding]:
         unsent, dropped = sum(one.unsent or 0 for one in every), sum(one.rx_dropped or 0 for one in every)
         parts += [f"{counted(unsent, 'frame')} not sent"] if unsent else []
         parts += [f"{counted(dropped, 'frame')} dropped on receiving"] if dropped else []
-        sentences.append(f"host `{name}`: {', '.join(parts)}" if name else f"this host: {', '.join(parts)}")
+        who = f"host `{name}`" if name else "this host"
+        sentences.append((min(shares, default=1_000_000), f"{who}: {', '.join(parts)}"))
     if sentences:
-        yield Finding("hosts", Fraction(1_000_000 - least, 1_000_000), "; ".join(sentences))
+        # The end of a long sentence is left out of a first screen.
+        sentences.sort(key=lambda of: of[0])
+        weight = Fraction(1_000_000 - sentences[0][0], 1_000_000)
+        yield Finding("hosts", weight, "; ".join(sentence for _, sentence in sentences))
 
 
 def _workers(results: Sequence[Outcome]) -> Iterator[Finding]:

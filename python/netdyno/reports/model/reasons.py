@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from netdyno.errors import counted
 from netdyno.reports.model import grid
 from netdyno.reports.model.view import ALL, CaseView, RunView
-from netdyno.verdict.proof_reasons import EachDirection
+from netdyno.verdict.proof_reasons import ByDirection, EachDirection
 
 FULL_LINE = 99
 """Per cent of an enforced line from which the table itself says why the line was the limit."""
@@ -89,7 +89,8 @@ def _merge_repeats(cases: Sequence[CaseView], repeats: int) -> Iterator[tuple[st
 def of_case(case: CaseView) -> tuple[str, str] | None:
     """The limit on what stands for the case and why it was named; None where nothing was judged.
 
-    Of several streams of which the same limit was named the first one speaks; of two, both.
+    Of several streams of which the same limit was named that speaks which the verdict on all names first; of
+    two, both.
     """
     scope = case.headline.scope if case.headline else ALL
     verdict = case.verdict(scope)
@@ -102,7 +103,9 @@ def of_case(case: CaseView) -> tuple[str, str] | None:
         return verdict.limit, str(verdict.reason)
     if len(alike) == len(streams) and len(set(alike.values())) == 1:
         return verdict.limit, str(EachDirection(next(iter(alike.values()))))
-    name, reason = next(iter(alike.items()))
+    named = [name for name, _ in verdict.reason.reasons] if isinstance(verdict.reason, ByDirection) else []
+    name = next((one for one in named if one in alike), next(iter(alike)))
+    reason = alike[name]
     others = {other: one for other, one in verdicts.items() if other != name}
     if len(others) == 1:
         ((other, one),) = others.items()
