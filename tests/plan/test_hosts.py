@@ -58,7 +58,6 @@ def test_port_without_a_host_is_wired_here() -> None:
         ("host: gen2", "host: gen1", "lab.nodes.gen2.host", "given-twice"),
         ("gen2:east", "gen2:west", "lab.links[1].endpoints", "given-twice"),
         ("kind: external", "kind: emulated/router", "lab.nodes.gen1.host", "unsupported"),
-        ("title: Two hosts", "title: Two hosts\ntester: iperf3", "tester", "unsupported"),
         ("tls://192.0.2.1:8786", "192.0.2.1", "lab.hosts.scheduler", "wrong-format"),
         (":8786\"}", ":8786\", ssh: {gen3: root@gen3}}", "lab.hosts.ssh.gen3", "unknown-name"),
         (":8786\"}", ":8786\", ssh: {gen1: -oProxyCommand=x}}", "lab.hosts.ssh.gen1", "wrong-format"),

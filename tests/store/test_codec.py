@@ -174,7 +174,7 @@ OUTCOME = Outcome(
     carrier_losses=(CarrierLoss("a", -5, 2**40, "device", 3),),
     softirq_waited_ns=2**50,
     softirq_waits=(KernelWaits(-5, 2**40, 2**50),),
-    hosts=(HostHealth("gen1", 2**40, 2**41, 999_999, 2**42, 7, 8, 9, 2**43, ("west-east",)),),
+    hosts=(HostHealth("gen1", 2**40, 2**41, 999_999, 2**42, 7, 8, 9, 2**43, ("west-east",), 2**44),),
     is_health_unknown=True,
 )
 NOTE = About("voice", said("why"))

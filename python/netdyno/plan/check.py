@@ -26,7 +26,7 @@ from netdyno.plan.reached import check_ports
 from netdyno.plan.sizes import write_out_sizes
 from netdyno.plan.source import Source
 from netdyno.values.load import CONNECTIONS
-from netdyno.values.offer import EVERY_OFFER, Offer
+from netdyno.values.offer import Offer
 
 MAX_SAMPLES = 2_000_000
 """Samples of a trial: 55 hours of 100 ms. What they take of memory: campaign/memory.py."""
@@ -111,14 +111,6 @@ def check(source: Source, base: Path | None, tables: Tables, overrides: Sequence
         if planned is not None:
             servers(source, planned, whole.tester, tables)
             bundles(source, planned)
-            offers = tables.testers.get(whole.tester, EVERY_OFFER)
-            if planned.hosts is not None and Offer.HOSTS not in offers:
-                source.report(
-                    ("tester",),
-                    f"the tester `{whole.tester}` has no ports on other hosts",
-                    f"leave out `host` of its nodes, or take `tester: {m.TESTER}`",
-                    code="unsupported",
-                )
     if included is None or planned is None or matrix is None or method is None or not known:
         return None
     title = raw.get("title")

@@ -49,7 +49,7 @@ class TesterEntry:
 
 _ALL = (
     TesterEntry.own("netdyno", *ENGINE_OFFERS),
-    TesterEntry.own("iperf3", Offer.CONNECTIONS, Offer.SERVERS, Offer.HOSTS, extra="tcp"),
+    TesterEntry.own("iperf3", Offer.CONNECTIONS, Offer.SERVERS, extra="tcp"),
 )  # fmt: skip
 TESTERS: Mapping[str, TesterEntry] = {tester.name: tester for tester in _ALL}
 """Every tester, by the name a plan uses."""

@@ -68,7 +68,7 @@ THREADS_SINCE = (3, 16)
 class Iperf3:
     """The tester `iperf3`: for each stream clients and their servers, all at once."""
 
-    offers = frozenset((Offer.CONNECTIONS, Offer.SERVERS, Offer.HOSTS))
+    offers = frozenset((Offer.CONNECTIONS, Offer.SERVERS))
 
     def versions(self) -> dict[str, str]:
         """The version of the program. Raises TesterMissingError: there is none, or it is too old."""

@@ -11,7 +11,6 @@ class Offer(StrEnum):
     FRAMES = "loads of frames"
     CONNECTIONS = "loads of connections"
     SERVERS = "a server on another host in place of a port"
-    HOSTS = "ports of several hosts"
     LATENCY = "latency of frames"
     FLOW_LOSS = "loss of each stream"
     ORDER = "order of frames"
