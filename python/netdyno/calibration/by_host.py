@@ -17,7 +17,7 @@ from netdyno.calibration.document import Calibration
 from netdyno.calibration.effort import Effort, seconds
 from netdyno.devices.wiring import loop_ports
 from netdyno.hosts import door, resident
-from netdyno.testers import TESTERS
+from netdyno.testers import TESTERS, read_versions
 from netdyno.values.proven import OwnLatency, Proven
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def read_facts(wiring: Wiring, tester: str, versions: Mapping[str, str]) -> dict
 
 def _read_facts(session: Mapping[str, Any], tester: str, versions: Mapping[str, str]) -> HostFacts:
     """Those of the host that this runs on."""
-    said = {**versions, **TESTERS[tester].load().versions()}
+    said = {**versions, **read_versions(tester)}
     return HostFacts(inventory.ports_of(session), inventory.basis_of(session, said))
 
 

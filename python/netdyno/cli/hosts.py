@@ -37,10 +37,12 @@ def hosts(plan: Path, overrides: tuple[str, ...], is_start: bool, is_stop: bool)
     from netdyno.hosts.inspect import describe, inspect_ports, list_lacks
     from netdyno.hosts.resident import describe_host
     from netdyno.reports.model.hosts_table import describe_clock, describe_processor
+    from netdyno.testers import read_versions
 
     if is_start and is_stop:
         raise click.UsageError("--start and --stop are two commands: give one")
-    lab = load_plan(plan, overrides).lab
+    read = load_plan(plan, overrides)
+    lab = read.lab
     if lab.hosts is None:
         click.echo(f"{plan} has no generator hosts: all its ports are on this one")
         return PASSED
@@ -65,10 +67,13 @@ def hosts(plan: Path, overrides: tuple[str, ...], is_start: bool, is_stop: bool)
             states = door.call(host, inspect_ports, named)
             lacks = door.call(host, list_lacks)
             facts = door.call(host, read_host, host, [(interface, interface) for interface, _ in named])
+            versions = door.call(host, read_versions, read.tester)
         except NetdynoError as error:
             is_ready = False
             print_error(error.message, error.hint)
             continue
+        if read.tester in versions:
+            click.echo(f"  tester  {read.tester} {versions[read.tester]}")
         click.echo(f"  cpu  {describe_processor(facts)}")
         known = f"known here to {bound_us:.0f} us, which is enough"
         click.echo(f"  clock  {describe_clock(facts.clock)}; {known}")

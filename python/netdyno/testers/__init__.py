@@ -55,6 +55,12 @@ TESTERS: Mapping[str, TesterEntry] = {tester.name: tester for tester in _ALL}
 """Every tester, by the name a plan uses."""
 
 
+def read_versions(tester: str) -> dict[str, str]:
+    """As `Tester.versions`, of a tester by its name on the machine that this runs on. Raises
+    TesterMissingError."""
+    return TESTERS[tester].load().versions()
+
+
 def tables() -> Tables:
     """What there is to name in a plan, testers included."""
     from netdyno.plan import Tables

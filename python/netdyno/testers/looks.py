@@ -42,10 +42,11 @@ def read_pressure_ns() -> int | None:
 
 @dataclass
 class ProgramLooks:
-    """A program that has just been started: what each of its threads had of the processors since, ns."""
+    """What each thread of a program had of the processors since it started, ns. before: at the first look."""
 
     pid: int
     threads: dict[str, tuple[int, int]] = field(default_factory=dict)
+    before: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def look(self) -> None:
         """Reads how long its threads ran, and how long they were ready and waited."""
@@ -56,12 +57,18 @@ class ProgramLooks:
         except (OSError, ValueError):
             # It has ended, or this kernel does not count.
             return
+        self.before = self.before or dict(self.threads)
 
     def had(self, elapsed_ns: int) -> ProgramTime | None:
-        """Of the thread that wanted most of a core; None: it was never seen."""
+        """Since the first look, of the thread that wanted most of a core; None: it was never seen."""
         if not self.threads or elapsed_ns <= 0:
             return None
-        return ProgramTime(elapsed_ns, *max(self.threads.values(), key=sum))
+        times = (
+            (ran - before[0], waited - before[1])
+            for name, (ran, waited) in self.threads.items()
+            for before in (self.before.get(name, (0, 0)),)
+        )
+        return ProgramTime(elapsed_ns, *max(times, key=sum))
 
 
 @dataclass
