@@ -545,7 +545,7 @@ def iperf3_of(lab: HostsLab, *names: str) -> set[str]:
 @pytest.mark.skipif(not (CPU / "cgroup.procs").exists(), reason="no cgroup controller for processor time")
 def test_tcp_of_four_hosts_adds_up_and_names_the_one_held_back(lab: HostsLab, tmp_path: Path) -> None:
     with shaped(lab, (0, 1, 3), "20mbit"):
-        running = start_tcp(lab, tmp_path, "3s")
+        running = start_tcp(lab, tmp_path, "2s")
         await_iperf3(lab, running)
         with held_back(iperf3_of(lab, "gen3")):
             assert running.wait(60) in (0, 4)
