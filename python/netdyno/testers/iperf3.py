@@ -33,6 +33,7 @@ from netdyno.values.units import L1Rate
 from netdyno.values.unmeasured import (
     CongestionRefused,
     FarServer,
+    HostLate,
     NotConnected,
     NotMeasuredError,
     ProgramFailed,
@@ -57,6 +58,8 @@ ONE_PROCESS = 10**9
 """Bits a second of a line that a process fills by itself."""
 PRIMED = 5
 """First connections that are tried."""
+LATE = 10
+"""A host that begins later than one part in so many of a trial sends in another trial than the others."""
 VERSION = re.compile(r"iperf (3\.[0-9]+\S*)")
 """Begins what it prints of it."""
 OLDEST = (3, 2)
@@ -246,6 +249,9 @@ class Iperf3Session(OneLab):
                 failed[WindowNotHeld(pair.stream, load.segments_under_way, seen)] = None
             else:
                 found.setdefault(pair.stream, []).append((read, answer.ended_ns))
+        for host in came.hosts:
+            if (host.began_late_ns or 0) > trial.duration_ns // LATE:
+                failed[HostLate(host.name, host.began_late_ns or 0)] = None
         # What was stopped because another one had failed is no failure itself.
         failed = failed or stopped
         carried = () if failed else tuple(map(_joined, found.values()))

@@ -16,7 +16,7 @@ from netdyno.values.series import Series
 
 EVERY_S = 0.25
 REST = 20
-"""A look rests so many times as long as it took: looking at a hundred connections takes a while."""
+"""A look rests so many times as long as it worked: looking at a hundred connections takes a while."""
 CONTROL_SEGMENTS = 20
 _SUMS: Mapping[str, tuple[str, int, Callable[[Connection], int]]] = {
     "congestion window": ("segments", 0, lambda one: one.cwnd_segments),
@@ -149,9 +149,10 @@ class Looks:
             self._streams = [(Sockets(pid), of_host) for pid, of_host in self._hosts.items()]
         pause_s = 0.0
         while not self._over.wait(pause_s):
-            began_ns = time.monotonic_ns()
-            self._look(began_ns)
-            pause_s = max(EVERY_S, REST * (time.monotonic_ns() - began_ns) / 1e9)
+            # Where this thread waits for a core, programs do: that is no time to rest.
+            had_ns = time.thread_time_ns()
+            self._look(time.monotonic_ns())
+            pause_s = max(EVERY_S, REST * (time.thread_time_ns() - had_ns) / 1e9)
         for sockets, _ in self._streams:
             sockets.close()
 

@@ -101,6 +101,14 @@ class CongestionRefused(Reason, code="congestion-refused", is_lasting=True):
     says = "{program} failed on {stream}: the kernel refused the congestion control `{congestion}`"
 
 
+class HostLate(Reason, code="host-late"):
+    """A generator host started its programs long after the instant that all hosts had."""
+
+    host: str
+    late_ns: int
+    says = "host `{host}` started its programs {late_ns} late"
+
+
 class FarServer(Reason, code="far-server"):
     """Frames of the tester's own have no port to come back to: a server on another host is in its place."""
 
