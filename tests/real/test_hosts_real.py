@@ -519,9 +519,9 @@ def held_back(pids: Collection[str]) -> Iterator[None]:
 
 
 def await_iperf3(lab: HostsLab, running: subprocess.Popen[str]) -> set[str]:
-    """The processes of iperf3 on all hosts, once both ends of both pairs are there."""
+    """The processes of iperf3 on all hosts, once both ends of the four pairs are there."""
     deadline = time.monotonic() + 60
-    while len(found := iperf3_of(lab, *lab.names)) < 4:
+    while len(found := iperf3_of(lab, *lab.names)) < 8:
         assert running.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.05)

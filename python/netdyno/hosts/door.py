@@ -180,20 +180,16 @@ class Door:
         """How far a host's clock is from ours."""
         from netdyno.hosts.inspect import Clock
 
-        actor = self._actor(host, Clock)
-        return measure_offset(lambda: int(self._answer(host, actor.now_ps().result)))
+        clock = self.create(host, Clock)
+        return measure_offset(lambda: int(clock.wait_for("now_ps")()))
 
-    def _actor(self, host: str, kind: type) -> Any:
-        """An object of a class that lives on a host."""
+    def create(self, host: str, kind: type) -> Remote:
+        """An object of a class that lives on a host. Raises HostError."""
         address = self.address(host)
         future = self._client.submit(
             kind, workers=[address], allow_other_workers=False, pure=False, retries=0, actor=True
         )
-        return self._answer(host, future.result)
-
-    def create(self, host: str, kind: type) -> Remote:
-        """An object of a class that lives on a host. Raises HostError."""
-        return Remote(host, self._actor(host, kind), self)
+        return Remote(host, self._answer(host, future.result), self)
 
     def open(self, host: str, session: str) -> RemoteSession:
         """Opens the ports of a SessionSpec on a host. Raises HostError."""
@@ -205,12 +201,20 @@ class Door:
         """What is waited for, `most_s` at most."""
         from distributed.scheduler import KilledWorker
 
-        try:
-            return wait(timeout=most_s)
-        except TimeoutError as error:
-            raise self.lost(host, f"it did not answer for {most_s:.0f} s") from error
-        except (OSError, KilledWorker) as error:
-            raise self.lost(host) from error
+        deadline = time.monotonic() + most_s
+        while True:
+            left_s = deadline - time.monotonic()
+            try:
+                return wait(timeout=min(max(left_s, 0), NOTICE_S))
+            except TimeoutError as error:
+                if left_s <= NOTICE_S:
+                    raise self.lost(host, f"it did not answer for {most_s:.0f} s") from error
+            except (OSError, KilledWorker) as error:
+                raise self.lost(host) from error
+            # Dask never answers what waits for a worker that ended, or was under way then.
+            workers = self._client.scheduler_info(n_workers=-1).get("workers", ())
+            if self._known.get(host) not in workers:
+                raise self.lost(host)
 
     def lost(self, host: str, why: str = "its worker ended, or cannot be reached") -> HostError:
         """The error of a host that was there and is no longer."""
