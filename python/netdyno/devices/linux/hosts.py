@@ -157,7 +157,7 @@ class Host:
 
 @dataclass(frozen=True)
 class HostPort:
-    """A tester port that is to be a host. interface: None, it has none. is_joined: it sends segments joined."""
+    """A tester port that is to be a host. interface: None: it has none. is_joined: it joins segments."""
 
     wired: WiredPort
     interface: str | None
