@@ -53,6 +53,7 @@ CODES: Mapping[str, str] = {
     "login-missing": "No environment variable has what a device asks for at login",
     "login-refused": "A device refused the login",
     "not-understood": "A device prints something that netdyno does not understand",
+    "lag-not-formed": "LACP did not bring up all members of a LAG of the tester; each has its reason",
     "session-refused": "A device is no routing neighbour of the tester's: its side differs, or is not there",
     "table-incomplete": "A device took in fewer routes than the tester announced",
     "session-lost": "The session with a device ended",

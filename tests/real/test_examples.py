@@ -51,6 +51,7 @@ RUN_ELSEWHERE = {
     "hosts.yaml": "real/test_hosts_real.py",
     "hosts-tcp.yaml": "real/test_hosts_real.py",
     "acceptance.yaml": "real/test_speakers_real.py",
+    "lacp.yaml": "real/test_lag_real.py",
 }
 LINUX = {
     "linux-filter.yaml": "linux/router",

@@ -75,7 +75,7 @@ def test_every_field_is_the_engines_and_none_is_left_out() -> None:
     assert set(spec) == rust_fields(SPEC, "TrialSpec") - {"waits"}
     for port in spec["ports"]:
         # Nor is there an OSPF neighbour.
-        assert set(port) == rust_fields(SPEC, "TesterPortSpec") - {"remote", "ospf"}
+        assert set(port) == rust_fields(SPEC, "TesterPortSpec") - {"remote", "ospf", "lag"}
     for stream in spec["streams"]:
         assert set(stream) == rust_fields(SPEC, "StreamSpec")
         assert [set(size) for size in stream["sizes"]] == [rust_fields(SPEC, "SizeSpec")] * 3

@@ -220,3 +220,15 @@ def test_balance_of_an_emulated_bridge_with_a_fault_finds_the_rest() -> None:
     assert outcome.lost > 0
     assert sum(path.rest or 0 for path in paths) == outcome.lost
     assert {path.link_in for path in paths} == {path.link_out for path in paths} == {0}
+
+
+def test_frames_of_all_members_of_a_lag_are_in_the_balance() -> None:
+    """The first member stands for the LAG; the device sent 400 frames by it and 600 by the other."""
+    names = (*PORTS, "Te0/3")
+    outcome = by_hand({IN: 1000, OUT: 400, ("Te0/3", "tx_packets"): 600}, sent=1000, received=400)
+    second = replace(outcome.ports[1], name="east.2", rx_frames=600)
+    outcome = outcome.with_counts(ports=(*outcome.ports, second))
+    ports = count_ports(outcome, names, Counters(outcome, 10 * S), ())
+    (path,) = balance_trial(outcome, PLACES, ports, (), lags=((1, 2),))
+    assert (path.receivers, path.given, path.received) == (("east", "east.2"), 1000, 1000)
+    assert path.is_whole

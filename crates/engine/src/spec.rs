@@ -53,11 +53,17 @@ pub struct TrialSpec {
 }
 
 impl TrialSpec {
-    /// The port that stands for the bundle of port `port`: the port itself where it is of none.
+    /// The port that stands for port `port` where frames arrive: the first of its bundle or LAG, or itself.
     #[must_use]
     pub fn home_of(&self, port: usize) -> usize {
-        let first = self.ports.get(port).and_then(|port| port.bundle);
+        let first = self.ports.get(port).and_then(|port| port.bundle.or(port.lag));
         first.filter(|&first| first < self.ports.len()).unwrap_or(port)
+    }
+
+    /// The port whose host port `port` is: the first member of its LAG, or itself.
+    #[must_use]
+    pub fn head(&self, port: usize) -> usize {
+        self.ports.get(port).and_then(|port| port.lag).unwrap_or(port)
     }
 }
 
@@ -157,6 +163,10 @@ pub struct TesterPortSpec {
     /// UDP ports: what comes to the port's IPv4 address, or to one in `behind`, and to one of these is kept.
     #[serde(default)]
     pub listens: Vec<u16>,
+    /// Index of the first member of the LAG that it is a member of: the others are the same host, and frames to the first arrive
+    /// at any of them.
+    #[serde(default)]
+    pub lag: Option<usize>,
     /// The port is another host's, which sends and receives there: here it is a name and a MAC address alone.
     #[serde(default)]
     pub remote: bool,

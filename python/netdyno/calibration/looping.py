@@ -26,10 +26,9 @@ def lead_back(spec: dict[str, Any], wiring: Wiring) -> dict[str, Any]:
     sends or what it receives in the lab, whichever host is at the other end.
     """
     numbers = range(len(spec["ports"])) if wiring.share_of is None else wiring.numbers
-    ports = [
-        {**spec["ports"][number], "mac": port.mac}
-        for number, port in zip(numbers, wiring.ports, strict=False)
-    ]
+    # Members of a LAG are joined with each other, or with other ports: each is one of its own.
+    own = [{name: one for name, one in port.items() if name != "lag"} for port in spec["ports"]]
+    ports = [{**own[number], "mac": port.mac} for number, port in zip(numbers, wiring.ports, strict=False)]
     for port in wiring.ports[len(ports) :]:
         ports.append({**ports[-1], "mac": port.mac, **{what: [] for what in UNSAID}})
     streams = spec["streams"]

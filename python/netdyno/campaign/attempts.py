@@ -224,6 +224,7 @@ class Attempts:
             # The parts before it count; another one counts only once there is a line again.
             trial.duration_ns / 1e9 if trial.counts_carrier_losses else 0.0,
         )
+        self._wait_for_lacp(trial)
         session = self._session(trial)
         if session is self.session or self.live.stands_apart:
             self.live.switch(trial.settings)
@@ -237,6 +238,7 @@ class Attempts:
         read_by = instruments if self.wiring.clock == "real" else ()
         is_strict = not self.outcomes
         self._speakers.begin(trial)
+        lacpdus = self.watching.lags.count_sent()
         recorder = Recorder(read_by, watch.begun, is_strict=is_strict)
         course = Course(
             self.live,
@@ -245,6 +247,7 @@ class Attempts:
             recorder,
             watch,
             self._speakers,
+            self.watching.lags,
         )
         self._look()
         cut_short = False
@@ -261,6 +264,7 @@ class Attempts:
                     why = "the last readings of the device, and what each prefix lost"
                     self.emit(Waiting(self.case.number, trial.name, f"waiting for {why}"))
                 result = self.watching.with_answers(recorder.with_readings(result))
+                result = self.watching.lags.with_own_frames(result, lacpdus)
                 result = with_instants(self.live, result, self.plan.scale, self.watching, is_strict=is_strict)
             result = watch.with_counts(result, trial, recorder.began_ns)
         finally:
@@ -301,6 +305,19 @@ class Attempts:
         ended = self.live.check(made) or self._speakers.check()
         if ended is not None:
             raise ended
+
+    def _wait_for_lacp(self, trial: Trial) -> None:
+        """Waits for members of LAGs that left in the trial before."""
+        told = set[str]()
+
+        def tell(why: str) -> None:
+            if self.stopping():
+                raise StopRequestedError
+            if why not in told:
+                told.add(why)
+                self.emit(Waiting(self.case.number, trial.name, why))
+
+        self.watching.lags.wait(tell)
 
     def _sleep(self, seconds: float) -> None:
         if self.stopping():

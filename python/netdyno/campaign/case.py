@@ -36,6 +36,7 @@ from netdyno.campaign.standing import find_proof, find_proof_of_hosts, ports_not
 from netdyno.campaign.watching import watching
 from netdyno.devices import Trait, Wiring
 from netdyno.devices.reasons import NotUndone
+from netdyno.devices.speakers.lags import lags_formed
 from netdyno.devices.speakers.speaking import speaking
 from netdyno.errors import NetdynoError, advice
 from netdyno.hosts.facts import read_hosts
@@ -113,8 +114,9 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     with (
         kind.build(wanted) as live,
         _configured(live, case, noted, undone, emit) as applied,
+        lags_formed(live.wiring, _teller(case.number, emit, stopping)) as lags,
         speaking(live, _teller(case.number, emit, stopping)) as speakers,
-        watching(live, plan.watch, speakers) as watches,
+        watching(live, plan.watch, speakers, lags) as watches,
     ):
         wiring = choose.choose_backends(
             plan, case, wire_groups(case, speakers.wiring), lambda wiring: proven_for(job, wiring)
@@ -141,7 +143,8 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
                 else find_proof(job, wiring, {**basis, **inventory.describe_open_ports(wiring, found)})
             )
             wiring = replace(
-                wiring, notes=(*noted, *wiring.notes, *ports_note(wiring, found), *notes, *job.notes)
+                wiring,
+                notes=(*noted, *lags.notes, *wiring.notes, *ports_note(wiring, found), *notes, *job.notes),
             )
             told = replace(
                 _wired(wiring, known, session.described),

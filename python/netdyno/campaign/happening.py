@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from netdyno.campaign.instruments import Recorder
 from netdyno.devices.live import Live
+from netdyno.devices.speakers.lags import Lags
 from netdyno.devices.speakers.speaking import Speaking
 from netdyno.devices.wiring import Trait
 from netdyno.ports.watch import Watch
 from netdyno.testers.tester import Progress
-from netdyno.values.load import OF_SPEAKERS, Event, Happened, Trial
+from netdyno.values.load import OF_LACP, OF_SPEAKERS, Event, Happened, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 
@@ -42,9 +43,11 @@ class Course:
         recorder: Recorder | None = None,
         watch: Watch | None = None,
         speakers: Speaking | None = None,
+        lags: Lags | None = None,
     ) -> None:
         self._live = live
         self._speakers = speakers
+        self._lags = lags
         self._trial = trial
         self._recorder = recorder or Recorder(())
         self._watch = watch
@@ -56,8 +59,9 @@ class Course:
         # Who asks for intervals wants to see each soon.
         self._shown_s = STOP_S if self._emulated or trial.observe.interval_ns else SHOWN_S
         speak = OF_SPEAKERS if speakers is not None and speakers.running else frozenset()
+        speak |= OF_LACP if lags is not None and lags.runners else frozenset()
         asked = [event.kind for event in trial.events if event.kind not in speak]
-        if asked and (Trait.CAN_BE_ASKED not in live.wiring.traits or OF_SPEAKERS.intersection(asked)):
+        if asked and (Trait.CAN_BE_ASKED not in live.wiring.traits or (OF_SPEAKERS | OF_LACP) & {*asked}):
             raise NotMeasuredError(
                 NotAskable(tuple(dict.fromkeys(asked))),
                 "use a device that netdyno builds: `emulated/...` or `linux/...`",
@@ -111,6 +115,8 @@ class Course:
         before = now().traffic_ns or 0
         if event.kind in OF_SPEAKERS and self._speakers is not None:
             self._speakers.ask(event)
+        elif event.kind in OF_LACP and self._lags is not None:
+            self._lags.ask(event)
         else:
             self._live.ask(event)
         self._happened.append(Happened(event, before, now().traffic_ns or 0))

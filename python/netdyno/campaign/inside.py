@@ -15,8 +15,17 @@ def device_ports(links: Sequence[LabLink], wiring: Wiring) -> tuple[str, ...]:
     """The device's port opposite each port that is opened, as its counters call it; empty of a far end that
     no lab has."""
     names = wiring.counted_as or tuple(MEMBERS.join(link.device_ports) for link in links)
-    numbers = [wiring.in_lab(number) for number in range(len(wiring.ports))]
-    return tuple(names[number] if number < len(names) else "" for number in numbers)
+    found = [
+        names[link] if (link := wiring.in_lab(number)) < len(names) else ""
+        for number in range(len(wiring.ports))
+    ]
+    for lag in wiring.lags:
+        # The device's ports are named in the order of the tester's interfaces that they are joined with.
+        members = links[wiring.in_lab(lag[0])].device_ports
+        if len(members) == len(lag) and not wiring.counted_as:
+            for number, name in zip(lag, members, strict=True):
+                found[number] = name
+    return tuple(found)
 
 
 def trunk(wiring: Wiring, declared: Trunk | None = None) -> Trunk | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from netdyno.devices.live import Instrument, Live
 from netdyno.devices.reach.instrument import CliInstrument
+from netdyno.devices.speakers.lags import Lags
 from netdyno.devices.speakers.speaking import Speaking
 from netdyno.devices.watches import Watch
 from netdyno.devices.watches.ping import PingInstrument, await_answer
@@ -26,6 +27,7 @@ class Watching:
 
     instruments: tuple[Instrument, ...] = ()
     answering: frozenset[str] = frozenset()
+    lags: Lags = field(default_factory=Lags)
 
     def with_answers(self, outcome: Outcome) -> Outcome:
         """The outcome with a series of how long the command line took to answer, if that is watched."""
@@ -38,10 +40,12 @@ class Watching:
 
 
 @contextmanager
-def watching(live: Live, watch: Watch | None, speakers: Speaking | None = None) -> Iterator[Watching]:
+def watching(
+    live: Live, watch: Watch | None, speakers: Speaking | None = None, lags: Lags | None = None
+) -> Iterator[Watching]:
     """Everything that is watched of a device. Raises LabError: without a right, or if nothing answers."""
     if watch is None:
-        yield Watching(() if speakers is None else speakers.instruments)
+        yield Watching(() if speakers is None else speakers.instruments, lags=lags or Lags())
         return
     known = live.addresses_of()
     found: list[Instrument] = []
@@ -59,8 +63,10 @@ def watching(live: Live, watch: Watch | None, speakers: Speaking | None = None) 
             # Who has neighbours beside the tester is asked for all of them; each is watched at one end.
             own = speakers.watches if watch.adjacencies and adjacencies is None else ()
             found += (*own, *speakers.instruments)
+        found += () if lags is None else lags.watches
         answering = (one.name for one in live.instruments() if isinstance(one, CliInstrument))
-        yield Watching(tuple(found), frozenset(answering if watch.cli_ns is not None else ()))
+        named = frozenset(answering if watch.cli_ns is not None else ())
+        yield Watching(tuple(found), named, lags or Lags())
 
 
 def _answers(source: str, series: Sequence[Series]) -> Series | None:

@@ -92,7 +92,8 @@ def lines(plan: Plan) -> Iterator[str]:
     if not routed or METHODS[plan.method].load_class is CONNECTIONS:
         return
     ports = len(plan.lab.links)
-    wired = plan.kind.wire(plan.lab.links, found[0].settings).ports
+    wiring = plan.kind.wire(plan.lab.links, found[0].settings)
+    wired = {wiring.in_lab(number): port for number, port in enumerate(wiring.ports)}
     for number, link in enumerate(plan.lab.links):
         if link.speaker and link.speaker.announces:
             yield f"  behind {link.tester_port}: {_table(link.speaker)}"
@@ -163,10 +164,9 @@ def list_interface_warnings(
     uses."""
     if plan.lab.kind != "external":
         return
-    for link in plan.lab.links:
+    for link, name in ((one, name) for one in plan.lab.links for name in one.interfaces):
         if link.host:
             continue
-        name = link.interface or link.tester_port
         if link.backend.kind not in KERNEL or link.server:
             continue
         found = read(name)

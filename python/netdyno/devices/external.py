@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from netdyno.devices import addresses, agent, filters, routes
 from netdyno.devices.kind import Kind
@@ -69,7 +68,7 @@ class External(Kind):
             )
         ports = tuple(
             WiredPort(
-                name=link.tester_port,
+                name=name,
                 rate_bps=link.rate_bps,
                 member_bps=link.rate_bps,
                 mac=addresses.tester_mac(index),
@@ -83,40 +82,42 @@ class External(Kind):
                 server=link.server,
                 speaker=_speaker(link),
                 bundle=link.bundle,
+                lag=link.lag,
             )
             for index, link in enumerate(links)
+            for name in _names(link)
         )
         session = {
             "clock": "real",
             "ports": [
                 {
-                    "name": link.tester_port,
+                    "name": name,
                     "backend": {"kind": SERVER, "at": link.server}
                     if link.server
-                    else link.backend.spec(_interface(link)),
+                    else link.backend.spec(interface),
                     **({"host": link.host} if link.host else {}),
                 }
                 for link in links
+                for name, interface in zip(_names(link), link.interfaces, strict=True)
             ],
         }
         # That a gateway answers shows that frames reach it, not that it has a route for them.
         traits = {Trait.UNPROVEN: True, Trait.LEARNS: any(port.destination == PEER for port in ports)}
         rules = filters.of_ports(settings, len(links))
         lines = tuple(tuple(str(rule) for rule in of_port) for of_port in rules)
+        numbers = tuple(index for index, link in enumerate(links) for _ in _names(link))
         return Wiring(
             "real",
             ports,
             session,
             frozenset(trait for trait, has in traits.items() if has),
-            tuple(
-                note
-                for link, port in zip(links, session["ports"], strict=True)
-                for note in _notes(link, port)
-            ),
+            tuple(note for link in links for note in _notes(link)),
             settings=dict(settings),
             routes=behind,
             routes_ipv6=behind_ports(speakers, 6),
             filters=lines,
+            numbers=numbers if len(numbers) > len(links) else (),
+            of=len(links) if len(numbers) > len(links) else 0,
             switched=(SERVICE_SETTING,) if self._is_switched(settings) else (),
         )
 
@@ -136,23 +137,23 @@ class External(Kind):
         for index, link in enumerate(links):
             if link.server or link.host:
                 continue
-            name = _interface(link)
-            try:
-                if not _on_interface(link.backend.kind):
-                    _present(link.backend)
+            for port, name in zip(_names(link), link.interfaces, strict=True):
+                try:
+                    if not _on_interface(link.backend.kind):
+                        _present(link.backend)
+                        continue
+                    card = _card(name, link.backend.kind, may)
+                    if name in taken:
+                        raise LabError(
+                            f"interface `{name}` is named by two links",
+                            "give each link its own",
+                            code="given-twice",
+                        )
+                except LabError as error:
+                    faults.append((index, error))
                     continue
-                card = _card(name, link.backend.kind, may)
-                if name in taken:
-                    raise LabError(
-                        f"interface `{name}` is named by two links",
-                        "give each link its own",
-                        code="given-twice",
-                    )
-            except LabError as error:
-                faults.append((index, error))
-                continue
-            taken.add(name)
-            warnings += own_traffic(link.tester_port, card)
+                taken.add(name)
+                warnings += own_traffic(port, card)
         if faults:
             index, first = faults[0]
             told = dict.fromkeys(error.message for _, error in faults)
@@ -186,7 +187,9 @@ class External(Kind):
 
         def wire(links: tuple[LabLink, ...]) -> Wiring:
             wiring = self.wire(links, {}).with_threads(threads)
-            return wiring if names is None else wiring.only(names)
+            return (
+                wiring if names is None else wiring.only([name for link in opened for name in _names(link)])
+            )
 
         opened = [link for link in links if names is None or link.tester_port in names]
         if any(link.server for link in opened):
@@ -207,7 +210,7 @@ class External(Kind):
                 code="ports-not-joinable",
             )
         if not apart:
-            cable = UserCable(tuple(map(_interface, opened)))
+            cable = UserCable(tuple(interface for link in opened for interface in link.interfaces))
             yield loop_ports(_as_found(wire(links)).settled(), cable)
             return
         backend = backends.BACKENDS[apart[0]]
@@ -279,6 +282,8 @@ def _as_found(wiring: Wiring) -> Wiring:
         enforced = card.card.has_line and card.card.speed_bps == port.rate_bps
         # A speaker's interface is above the card's, with an address of its own.
         mac = port.mac if port.speaker and not port.vlans else card.link.mac
+        if ports and port.lag is not None and ports[-1].lag == port.lag:
+            mac = ports[-1].mac
         ports.append(replace(port, mac=mac, enforced_rate=enforced))
         if not card.card.has_line:
             notes.append(InterfaceWithoutLine(port.name, interface, card.driver or ""))
@@ -311,8 +316,13 @@ def own_traffic(port: str, card: nic.Nic) -> Iterator[Reason]:
         yield HasOwnAddress(port, card.name, card.addresses[0])
 
 
-def _interface(link: LabLink) -> str:
-    return link.interface or link.tester_port
+def _names(link: LabLink) -> tuple[str, ...]:
+    """Of its ports: of several members each has the interface behind the name, `east.eth1`."""
+    return (
+        (link.tester_port,)
+        if link.lag is None
+        else tuple(f"{link.tester_port}.{interface}" for interface in link.lag.interfaces)
+    )
 
 
 def _card(interface: str, backend: str, may: fit.Rights) -> nic.Nic:
@@ -353,11 +363,11 @@ def read_card(interface: str, backend: str) -> nic.Nic:
     return _card(interface, backend, fit.rights())
 
 
-def _notes(link: LabLink, opened: Any) -> Iterator[Reason]:
+def _notes(link: LabLink) -> Iterator[Reason]:
     """The note on a port that is no interface."""
     backend = backends.BACKENDS.get(link.backend.kind)
     if backend is not None and backend.note is not None:
-        yield backend.note(link.tester_port, opened["backend"])
+        yield backend.note(link.tester_port, link.backend.spec(link.tester_port))
 
 
 def _on_interface(kind: str) -> bool:

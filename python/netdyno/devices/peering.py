@@ -82,6 +82,20 @@ class Ospf:
 
 
 @dataclass(frozen=True)
+class Lag:
+    """Interfaces of the tester that are one LAG towards the device, which LACP (802.1AX) brings up.
+
+    name: of its port in the plan. interfaces: of its members. is_active: the tester speaks first. is_fast: it
+    asks for a LACPDU a second, else one in 30 s.
+    """
+
+    name: str
+    interfaces: tuple[str, ...]
+    is_active: bool = True
+    is_fast: bool = True
+
+
+@dataclass(frozen=True)
 class Speaker:
     """The routing protocols that the tester speaks on a port; None: not this one.
 

@@ -178,6 +178,19 @@ class RoutesAnnounced(Reason, code="routes-announced"):
         {device_cpu_ns} and {device_mib} MiB}."""
 
 
+class LagFormed(Reason, code="lag-formed", is_detail=True):
+    """A LAG that the tester's LACP formed. partner: the MAC address that the device's system has in LACPDUs.
+    key: the partner's. took_ns: from the first LACPDU until all members collected and distributed."""
+
+    port: str
+    members: int
+    partner: str
+    key: int
+    took_ns: int
+    says = """LACP formed the LAG `{port}` of {members:member} with partner {partner}, key {key:d}, in
+        {took_ns}."""
+
+
 class RoutesLeftOut(Reason, code="routes-left-out"):
     """Routes of an MRT file that a speaker of the tester does not announce. why: what they are."""
 

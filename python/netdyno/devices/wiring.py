@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from netdyno.devices import addresses
 from netdyno.devices.incidents import Incident
-from netdyno.devices.peering import Speaker
+from netdyno.devices.peering import Lag, Speaker
 from netdyno.devices.watches import Watch
 from netdyno.errors import NetdynoError
 from netdyno.ports import backends
@@ -117,6 +117,13 @@ class LabLink:
     """The generator host that has the tester's port; empty: this one."""
     bundle: str = ""
     """The LAG or ECMP group of the device that it is one link of; empty: of none."""
+    lag: Lag | None = None
+    """The tester's interfaces, if several are one LAG; `rate_bps` is of one of them. None: it is one."""
+
+    @property
+    def interfaces(self) -> tuple[str, ...]:
+        """The tester's interfaces on it, for an external device."""
+        return (self.interface or self.tester_port,) if self.lag is None else self.lag.interfaces
 
     @property
     def device_ports(self) -> tuple[str, ...]:
@@ -171,6 +178,8 @@ class WiredPort:
     """The LAG or ECMP group of the device that its link is of: its frames may come by any port of that."""
     if_index: int | None = None
     """The ifIndex of the device's port, of a device that was built. None: its place in the lab, from 1."""
+    lag: Lag | None = None
+    """The LAG of the tester that it is a member of; `rate_bps` is its own line. None: of none."""
 
     @property
     def line(self) -> L1Rate:
@@ -243,8 +252,28 @@ class Wiring:
 
     @property
     def slowest(self) -> L1Rate:
-        """The rate of its slowest line, which a load in per cent is of."""
-        return min(port.line for port in self.ports)
+        """The rate of its slowest line, which a load in per cent is of; of a LAG all its members together."""
+        return min(L1Rate(Fraction(self.rate_of(number))) for number in range(len(self.ports)))
+
+    @property
+    def lags(self) -> tuple[tuple[int, ...], ...]:
+        """The LAGs of the tester: the numbers of the members of each. Frames come to the first of them."""
+        found: dict[Lag, list[int]] = {}
+        for number, port in enumerate(self.ports):
+            if port.lag is not None:
+                found.setdefault(port.lag, []).append(number)
+        return tuple(map(tuple, found.values()))
+
+    def members(self, port: int) -> tuple[int, ...]:
+        """The numbers of all ports of its LAG; of none, its own."""
+        lag = self.ports[port].lag
+        if lag is None:
+            return (port,)
+        return tuple(number for number, one in enumerate(self.ports) if one.lag == lag)
+
+    def rate_of(self, port: int) -> int:
+        """L1 rate of its line; of a member of a LAG that of all together."""
+        return sum(self.ports[number].rate_bps for number in self.members(port))
 
     def with_threads(self, threads: Threads) -> Wiring:
         """The same with the tester's threads as a plan has them."""

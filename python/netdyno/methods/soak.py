@@ -10,10 +10,10 @@ from datetime import timedelta
 from fractions import Fraction
 from itertools import accumulate
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from netdyno.errors import Problem, counted
-from netdyno.methods.parts import carrier, rows
+from netdyno.methods.parts import carrier, rows, silences
 from netdyno.methods.parts.procedure import (
     PAUSE_NS,
     Parameters,
@@ -22,6 +22,7 @@ from netdyno.methods.parts.procedure import (
     find_shortfall,
     load_begin_ns,
 )
+from netdyno.methods.parts.silences import Silence
 from netdyno.methods.reasons.common import AtLoad, LostOf
 from netdyno.methods.reasons.outages import (
     EventsCut,
@@ -84,6 +85,8 @@ class SoakParameters(Parameters):
     """Losses no further apart than this are one event."""
     interval: Duration = Duration.of_ns(0)
     """Give counts and latency of each interval of this length, a whole number of samples; `0s`: none."""
+    silences: list[Silence] = Field(default=[], max_length=100)
+    """Times in which the tester's LACP falls silent on a member of a LAG."""
 
     @model_validator(mode="after")
     def _possible(self) -> SoakParameters:
@@ -108,7 +111,22 @@ class SoakParameters(Parameters):
             raise Problem(
                 message, "a shorter `part`, or `0s` for a soak of one", at=("part",), code="too-many"
             )
+        borders = [0, *accumulate(self.parts)]
+        for place, one in enumerate(self.silences):
+            part = bisect_right(borders, one.at.ns)
+            if part == len(borders) or one.ends_ns > borders[part]:
+                raise Problem(
+                    f"from {one.at} on for {one.lasts} is not within a part of the soak",
+                    "an earlier or shorter one; or `part: 0s`, a soak of one part",
+                    at=("silences", place),
+                    code="out-of-range",
+                )
         return self
+
+    def scaled(self, scale: Fraction) -> SoakParameters:
+        """As of all parameters, silences with them."""
+        found: SoakParameters = super().scaled(scale)
+        return found.model_copy(update={"silences": [one.scaled(scale) for one in self.silences]})
 
     @property
     def parts(self) -> list[int]:
@@ -187,6 +205,7 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
             stands=True,
             counts_carrier_losses=True,
             begin_ns=begin,
+            events=silences.events_between(parameters.silences, begin, begin + length),
         )
         paused = _find_pause(parts[-1].outcome, outcome) if parts else None
         parts.append(_Part(number, begin, outcome, find_shortfall(outcome, length), paused))
@@ -253,6 +272,7 @@ def _result(
                 " streams has a single one. *No carrier*: ports that had none meanwhile.",
             ),
             *carrier.tables(without[:MOST_EVENTS], found.meanwhile, _clock(parts)),
+            *silences.tables([(part.begin_ns, part.outcome) for part in parts]),
             Table(
                 "Soak",
                 TOTALS,

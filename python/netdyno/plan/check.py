@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from netdyno.devices.drivers import Reached
+from netdyno.devices.watches import Watch
 from netdyno.errors import names
 from netdyno.plan import Plan, Profile, Tables, check_goals, check_watch, problems, suites
 from netdyno.plan import models as m
 from netdyno.plan.check_cases import check_cases
 from netdyno.plan.check_groups import check_fit, groups
 from netdyno.plan.check_lab import bundles, include, lab, servers
+from netdyno.plan.check_lags import lags
 from netdyno.plan.check_matrix import axes, filters, not_parameters, only_kind
 from netdyno.plan.check_routing import routing_neighbours
 from netdyno.plan.check_traffic import profiles
@@ -26,7 +29,7 @@ from netdyno.plan.reached import check_ports
 from netdyno.plan.sizes import write_out_sizes
 from netdyno.plan.source import Source
 from netdyno.values.load import CONNECTIONS
-from netdyno.values.offer import Offer
+from netdyno.values.offer import EVERY_OFFER, Offer
 
 MAX_SAMPLES = 2_000_000
 """Samples of a trial: 55 hours of 100 ms. What they take of memory: campaign/memory.py."""
@@ -99,6 +102,9 @@ def check(source: Source, base: Path | None, tables: Tables, overrides: Sequence
     if planned is not None and kind is not None and matrix is not None:
         connects = method is not None and tables.methods[method].load_class is CONNECTIONS
         planned = routing_neighbours(source, planned, kind, matrix, whole.scale, has_connections=connects)
+        planned = lags(source, planned, kind, known.values(), tables.testers.get(whole.tester, EVERY_OFFER))
+        if any(link.lag for link in planned.links):
+            watched = replace(watched or Watch(), members=True)
     kinds = goal_kinds(tables.methods, class_names(known))
     goals = tuple(check_goals.read_goals(source, raw.get("goals"), kinds))
     if method is not None and not variants.lost:

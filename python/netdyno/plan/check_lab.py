@@ -11,7 +11,7 @@ from typing import Any
 from netdyno.devices import routing
 from netdyno.devices.addresses import MOST_VLANS
 from netdyno.devices.kind import Kind
-from netdyno.devices.peering import Speaker
+from netdyno.devices.peering import Lag, Speaker
 from netdyno.devices.wiring import TWO_LINKS, Hosts, LabLink, Subinterface, in_words, is_group
 from netdyno.errors import PlanErrors, Problem, counted, names, suggestion
 from netdyno.plan import Tables, link_routing, reached
@@ -396,6 +396,7 @@ def _link(source: Source, place: Path_, value: object, ports_: tuple[str, str], 
         link.server or "",
         _speaker(source, (*place, "routing"), link, base),
         bundle=link.bundle or "",
+        lag=_lag(source, (*place, "lag"), ports_[0], link, given),
     )
 
 
@@ -443,6 +444,37 @@ def bundles(source: Source, lab: PlannedLab) -> None:
         else:
             continue
         source.report_key(("lab", "links", indexes[0], "bundle"), *why, code="conflict")
+
+
+NO_LAG = ("interface", "server", "vlans", "routing", "bundle")
+"""Fields of a link that one with `lag` has not."""
+
+
+def _lag(source: Source, place: Path_, port: str, link: m.Link, given: Mapping[str, object]) -> Lag | None:
+    """The interfaces of a link that are one LAG."""
+    if link.lag is None:
+        return None
+    for field in (name for name in NO_LAG if name in given):
+        source.report_key(
+            (*place[:-1], field),
+            f"a link with `lag` has no `{field}`",
+            "leave one of them out" + ("; `lag` has the `interfaces`" if field == "interface" else ""),
+            code="unsupported",
+        )
+    backend = _backend(link).kind
+    if backend not in KERNEL:
+        source.report(
+            (*place[:-1], "backend"),
+            f"LACP is spoken on interfaces of this machine, and `{backend}` is none",
+            f"one of {', '.join(f'`{name}`' for name in KERNEL)}",
+            code="unsupported",
+        )
+    names_ = link.lag.interfaces
+    if len(set(names_)) < len(names_):
+        source.report(
+            (*place, "interfaces"), "an interface stands twice", "each member once", code="given-twice"
+        )
+    return Lag(port, tuple(names_), link.lag.mode == "active", link.lag.rate == "fast")
 
 
 def _speaker(source: Source, place: Path_, link: m.Link, base: Path | None) -> Speaker | None:

@@ -20,9 +20,10 @@ def neighbour_lines(plan: Plan, router: Router) -> Iterator[str]:
     if plan.lab.kind != "external":
         return
     found = []
-    ports = plan.kind.wire(plan.lab.links, plan.lab.settings).ports
-    for number, (link, port) in enumerate(zip(plan.lab.links, ports, strict=True)):
-        speaker = port.speaker
+    wiring = plan.kind.wire(plan.lab.links, plan.lab.settings)
+    for place, port in enumerate(wiring.ports):
+        number, speaker = wiring.in_lab(place), port.speaker
+        link = plan.lab.links[number]
         if speaker is None:
             continue
         name = router.long_name(link.device_port)
@@ -39,8 +40,8 @@ def neighbour_lines(plan: Plan, router: Router) -> Iterator[str]:
         for vlan, ours, theirs in zip(vlans, own, speaker.peers, strict=True) if is_divided else ():
             alone = replace(speaker, ospf=None)
             counts = {version: -(-count // len(own)) for version, count in announced.items()}
-            place = f"{number + 1}_{vlan.replace('.', '_')}"
-            found.append(Neighbours(place, f"{name}.{vlan}", (), theirs, ours, alone, (ours,), counts))
+            name_of = f"{number + 1}_{vlan.replace('.', '_')}"
+            found.append(Neighbours(name_of, f"{name}.{vlan}", (), theirs, ours, alone, (ours,), counts))
     if found:
         yield from router.neighbours(tuple(found)).splitlines()
 

@@ -45,6 +45,8 @@ class Stream:
     vlans: tuple[int | None, int | None] = (None, None)
     """The VLANs that it is on at its sending and at its receiving port, by their numbers among the port's;
     None: its frames have the tags of their profile, if any."""
+    members: int = 1
+    """Members of the sending LAG that the way's flows are shared out to, of which it has one's."""
 
 
 @dataclass(frozen=True)
@@ -249,41 +251,53 @@ def _swept(case: Case, stream: Stream, free: Fraction) -> list[Stream]:
 def _paths(case: Case, wiring: Wiring) -> list[Stream]:
     """The ways of a case, and the VLANs of each, with their parts of what their port sends."""
     every = [port.name for port in wiring.ports]
-    groups = case.groups or (Group("", tuple(every), ("",) * len(every)),)
+    # Members of a LAG are one port, which the first of them stands for.
+    heads = [port for number, port in enumerate(every) if wiring.members(number)[0] == number]
+    groups = case.groups or (Group("", tuple(heads), ("",) * len(heads)),)
     numbers = [tuple(map(every.index, group.ports)) for group in groups]
-    rates = [min(wiring.ports[port].rate_bps for port in ports) for ports in numbers]
+    rates = [min(map(wiring.rate_of, ports)) for ports in numbers]
     found = []
     for group, ports, rate in zip(groups, numbers, rates, strict=True):
         ways = patterns.ways(case.pattern, case.direction, len(ports))
         sent = Counter(way.tx for way in ways)
         line = Fraction(rate, min(rates))
         for way in ways:
-            name = f"{group.name}/" if group.name else ""
-            name += f"{group.ports[way.tx]}-{group.ports[way.rx]}"
+            prefix, to = f"{group.name}/" if group.name else "", _name_end(wiring, ports[way.rx])
             share = way.share if way.share is not None else Fraction(1, sent[way.tx])
             share *= 1 - case.modifier.share
             # What a modifier says is said by the first port that sends, or where its frames come out.
             said_bps = {ways[0].rx: case.modifier.witness_bps, ways[0].tx: case.modifier.takes_bps}
-            share *= 1 - Fraction(said_bps.get(way.tx, 0), wiring.ports[ports[way.tx]].rate_bps)
-            place = Place(
-                ports[way.tx],
-                ports[way.rx],
-                share * line,
-                group=group.name,
-                line=line,
-                card=group.cards[way.tx],
-                bundle=wiring.bundled_with(ports[way.rx]),
-            )
-            between = (
-                vlans_within(case, wiring.ports[place.tx], way.reverse)
-                if patterns.PATTERNS[case.pattern].within
-                else vlans_between(case, wiring.ports[place.tx], wiring.ports[place.rx])
-            )
-            for vlan, both in between:
-                on = replace(place, share=place.share / len(between), vlan=vlan)
-                of = f"{name}/{vlan}" if vlan else name
-                found.append(Stream(of, on, way.reverse, way.to, vlans=both))
+            share *= 1 - Fraction(said_bps.get(way.tx, 0), wiring.rate_of(ports[way.tx]))
+            # A flow stays on a member: of fewer flows than members some members send none.
+            members = wiring.members(ports[way.tx])[: case.profile.flows]
+            for member in members:
+                place = Place(
+                    member,
+                    ports[way.rx],
+                    share * line / len(members),
+                    group=group.name,
+                    line=line,
+                    card=group.cards[way.tx],
+                    bundle=wiring.bundled_with(ports[way.rx]),
+                )
+                name = f"{prefix}{every[member]}-{to}"
+                between = (
+                    vlans_within(case, wiring.ports[place.tx], way.reverse)
+                    if patterns.PATTERNS[case.pattern].within
+                    else vlans_between(case, wiring.ports[place.tx], wiring.ports[place.rx])
+                )
+                for vlan, both in between:
+                    on = replace(place, share=place.share / len(between), vlan=vlan)
+                    of = f"{name}/{vlan}" if vlan else name
+                    stream = Stream(of, on, way.reverse, way.to, vlans=both, members=len(members))
+                    found.append(stream)
     return found
+
+
+def _name_end(wiring: Wiring, number: int) -> str:
+    """What streams call a port that they go to: of a LAG its own name."""
+    port = wiring.ports[number]
+    return port.name if port.lag is None else port.lag.name
 
 
 def _taken(case: Case, wiring: Wiring) -> tuple[Fraction, ...]:
@@ -299,7 +313,7 @@ def _taken(case: Case, wiring: Wiring) -> tuple[Fraction, ...]:
         more = 8 * TAG * _more_tags(wiring, stream)
         fps = load_fps(rate.amount, line=line, size=profile.mix.mean).amount
         bits = fps * (wire_bits(profile.mix.mean) + more)
-        found[stream.place.rx] += bits * stream.place.share / wiring.ports[stream.place.rx].rate_bps
+        found[stream.place.rx] += bits * stream.place.share / wiring.rate_of(stream.place.rx)
     return tuple(found) if any(found) else ()
 
 
@@ -387,8 +401,8 @@ def list_destinations(case: Case, wiring: Wiring) -> tuple[tuple[str, ...], ...]
 
 
 def own_flows(stream: Stream, wiring: Wiring, flows: int) -> int:
-    """A stream's flows of those of its profile, which the VLANs of a link share evenly."""
-    return -(-flows // own_part(stream, wiring)[1])
+    """A stream's flows of those of its profile: VLANs of a link and members of a LAG share these evenly."""
+    return -(-flows // (own_part(stream, wiring)[1] * stream.members))
 
 
 def total_flows(case: Case, wiring: Wiring, tx: int | None = None) -> int:
@@ -433,6 +447,7 @@ def list_streams_beside(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
             stream.reverse,
             beside=stream.name,
             vlans=stream.vlans,
+            members=stream.members,
         )
         for stream in streams(case, wiring)
     )
@@ -487,7 +502,7 @@ def situation(case: Case, wiring: Wiring) -> Situation:
     sent = streams(case, wiring)
     receivers = [stream.place.rx for stream in sent]
     alone = len(set(receivers)) == len(receivers) and not list_streams_beside(case, wiring)
-    mixed = len(case.profile.mix.weights) > 1 and alone
+    mixed = len(case.profile.mix.weights) > 1 and alone and not wiring.lags
     return Situation(
         streams=tuple(stream.name for stream in sent),
         line_fps=line_rate(wiring.slowest, mean).amount,
@@ -514,6 +529,7 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         is_unproven=Trait.UNPROVEN in wiring.traits,
         behind=tuple(_behind(wiring)),
         prefixes=_count_prefixes(wiring, sent),
+        lags=wiring.lags,
     )
 
 

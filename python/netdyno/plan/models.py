@@ -167,6 +167,9 @@ def _positive_rate(value: L1Rate) -> L1Rate:
     return value
 
 
+MOST_MEMBERS = 16
+"""Of a LAG."""
+
 CardName: TypeAlias = Annotated[str, Field(min_length=1, max_length=64)]
 
 
@@ -187,6 +190,21 @@ else:
         **OPTIONS,
     )
 """The options of every backend; which of them go together is looked at in check_lab.py."""
+
+
+class LinkLag(Element):
+    """Interfaces of the tester that LACP makes one LAG with ports of the device."""
+
+    interfaces: list[Annotated[str, Field(min_length=1, max_length=15)]] = Field(
+        min_length=2, max_length=MOST_MEMBERS, examples=[["eth1", "eth2"]]
+    )
+    """The tester's interfaces, in place of `interface`."""
+    protocol: Literal["lacp"] = "lacp"
+    """What brings the LAG up."""
+    mode: Literal["active", "passive"] = "active"
+    """Whether the tester speaks first."""
+    rate: Literal["fast", "slow"] = "fast"
+    """How often it asks its partner for a LACPDU: every second, or every 30 s."""
 
 
 class Link(_Carried):
@@ -223,6 +241,8 @@ class Link(_Carried):
     """VLANs of this link: frames of profiles without `vlan` are on these, a stream each."""
     routing: LinkRouting | None = None
     """Routing protocols that the tester speaks on this link, and the routes that it announces."""
+    lag: LinkLag | None = None
+    """Several interfaces of the tester that are one LAG, for `kind: external`."""
     card: CardName | None = None
     """What the device's port shares with others: the name of a card, any text."""
     bundle: Name | None = None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from netdyno.plan import Plan
 
 OF_THE_TESTER = ("workers", "cores", "host")
-OF_A_LINK = ("interface", "backend", "socket", "role", "id", "workers", "card")
+OF_A_LINK = ("interface", "lag", "backend", "socket", "role", "id", "workers", "card")
 NOT_THERE = ("snmp", "api")
 """Ways to read a device that a stand-in has not."""
 

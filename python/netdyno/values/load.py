@@ -55,13 +55,25 @@ class Segment:
 
 
 EventKind: TypeAlias = Literal[
-    "reset", "link-down", "link-up", "forget", "mute", "unmute", "withdraw", "announce"
+    "reset",
+    "link-down",
+    "link-up",
+    "forget",
+    "mute",
+    "unmute",
+    "withdraw",
+    "announce",
+    "lacp-silent",
+    "lacp-speaks",
 ]
 """What can be asked of a device while traffic runs: a reset (of all of it), a link down or up, and to forget
 the addresses and neighbours it has learned. Of an emulated one also that nothing leaves by a port. Of the
-tester's speaker at a port: to withdraw routes, and to announce them again."""
+tester's speaker at a port: to withdraw routes, and to announce them again. Of its LACP at a member of a LAG:
+to fall silent, and to speak again."""
 OF_SPEAKERS: frozenset[EventKind] = frozenset(("withdraw", "announce"))
 """Events that the tester's speakers carry out, with any device."""
+OF_LACP: frozenset[EventKind] = frozenset(("lacp-silent", "lacp-speaks"))
+"""Those that its LACP carries out."""
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,9 @@ class Situation:
     """What the plan watches beside the traffic, as sources of series (`values/breaks.py`)."""
     answer_ns: int | None = None
     """The longest that a command line which is watched may take to answer."""
+    lags: tuple[tuple[int, ...], ...] = ()
+    """LAGs of the tester: the numbers of the ports that are members of each. What goes to the first of them
+    arrives at any; each member sends streams of its own."""
 
     def fps(self, rate: Rate) -> Fraction:
         """A load of one direction in frames per second, exact. Of a mix: frames of average size."""
@@ -202,7 +205,8 @@ class Situation:
         """The part of the line that a full load is: classes with a rate of their own have the rest."""
         found: dict[int, Fraction] = {}
         for place in self.places:
-            found[place.tx] = found.get(place.tx, Fraction(0)) + place.share
+            tx = self.lag_of(place.tx)[0]
+            found[tx] = found.get(tx, Fraction(0)) + place.share
         return max(found.values(), default=Fraction(1))
 
     def sender(self, stream: str) -> int:
@@ -230,7 +234,12 @@ class Situation:
         """The most frames per second that the link of a stream's receiving port carries, of all senders."""
         if not self.lines or not self.places:
             return self.port_fps(stream)
-        return self.lines[self.places[self._numbers[stream]].rx]
+        members = self.lag_of(self.places[self._numbers[stream]].rx)
+        return sum((self.lines[port] for port in members), Fraction(0))
+
+    def lag_of(self, port: int) -> tuple[int, ...]:
+        """The numbers of all members of a port's LAG; of none, its own."""
+        return next((one for one in self.lags if port in one), (port,))
 
     @cached_property
     def _received(self) -> Mapping[int, tuple[int, Fraction]]:

@@ -603,23 +603,26 @@ class Evidence:
         shares = []
         for trial, planned_ns in self.timed_trials:
             for name in {self.situation.streams[one] for one in self.situation.members(scope)}:
-                if self._receivers[name] >= len(trial.ports):
-                    continue
-                port = trial.ports[self._receivers[name]]
+                ports = self.receiving_ports(trial, name)
                 full = self.situation.out_fps(name) * place_bytes * (planned_ns or sending_ns(trial)) / 10**9
-                if not full or not port.foreign:
+                if not full or not any(port.foreign for port in ports):
                     continue
-                came = sum(port.rx) * place_bytes
-                others = max(port.rx_bytes + WIRE_OVERHEAD * port.rx_frames - sum(port.rx_bytes_series), 0)
-                others -= WIRE_OVERHEAD * sum(port.rx)
+                came = sum(sum(port.rx) for port in ports) * place_bytes
+                others = Fraction(0)
+                for port in ports:
+                    own = sum(port.rx_bytes_series)
+                    others += max(port.rx_bytes + WIRE_OVERHEAD * port.rx_frames - own, 0)
+                    others -= WIRE_OVERHEAD * sum(port.rx)
                 if came + others >= LINE_SHARE * full and others >= OWN_SHARE * full:
                     shares.append(others / full)
         return max(shares, default=None)
 
     def receiving_ports(self, trial: Outcome, stream: str) -> Sequence[PortResult]:
         """The ports of a trial that may receive a stream."""
-        number = self._receivers[stream]
-        return trial.ports[number : number + 1] if self.situation.places else trial.ports
+        if not self.situation.places:
+            return trial.ports
+        numbers = self.situation.lag_of(self._receivers[stream])
+        return [trial.ports[number] for number in numbers if number < len(trial.ports)]
 
     @cached_property
     def _receivers(self) -> Mapping[str, int]:

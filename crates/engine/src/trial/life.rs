@@ -71,10 +71,14 @@ impl Trial {
                 continue; // all are set when all have answered
             }
             let after = if self.exact { ANSWER_PS } else { 0 };
-            let theirs = self.hops.iter().filter(|hop| hop.port == number && hop.address == address);
+            let spec = &self.spec;
+            let theirs = self
+                .hops
+                .iter()
+                .filter(|hop| spec.head(hop.port) == number && hop.address == address);
             for hop in theirs.filter(|hop| same_vlans(&hop.tags, tags)) {
-                self.worker.senders[number].redirect(at + after, hop.lane, mac);
-                let (port, lane) = (number, hop.lane);
+                let (port, lane) = (hop.port, hop.lane);
+                self.worker.senders[port].redirect(at + after, lane, mac);
                 self.coordination.redirect(Answer { port, lane, mac });
             }
         }

@@ -58,15 +58,17 @@ impl Trial {
         let mut openings = matches!(self.stage, Stage::Open { .. }).then_some(&mut self.openings);
         // Ports to which frames came that are no test frames, and when the last one did.
         let mut strangers: Vec<(usize, u64)> = Vec::new();
+        let spec = &self.spec;
         let mut hear = |port: usize, frame: &[u8], at: u64| {
+            let head = spec.head(port);
             if let Some(openings) = &mut openings {
-                openings.learn_from(port, frame);
+                openings.learn_from(head, frame);
             }
-            let host = &mut hosts[port];
+            let host = &mut hosts[head];
             let open = host.unanswered().count();
-            match strangers.iter_mut().find(|it| it.0 == port) {
+            match strangers.iter_mut().find(|it| it.0 == head) {
                 Some((_, last)) => *last = at,
-                None => strangers.push((port, at)),
+                None => strangers.push((head, at)),
             }
             if let Some(answer) = host.hear(frame, at) {
                 heard.push((port, at, answer));

@@ -225,7 +225,7 @@ impl Trial {
 
     /// Why a stream has no one MAC address to go to: it is on several VLANs, where others answered.
     fn two_ways(&self) -> Option<Invalid> {
-        let answer = |hop: &Hop| self.hosts[hop.port].answer(&hop.tags, hop.address);
+        let answer = |hop: &Hop| self.hosts[self.spec.head(hop.port)].answer(&hop.tags, hop.address);
         self.hops.iter().zip(self.hops.iter().skip(1)).find_map(|(one, other)| {
             let (here, there) = (answer(one)?, answer(other)?);
             let same = (one.port, one.lane) == (other.port, other.lane);
@@ -246,7 +246,7 @@ impl Trial {
     /// The next hops that have answered.
     fn answers(&self) -> Vec<Answer> {
         let answer = |hop: &Hop| {
-            let mac = self.hosts[hop.port].answer(&hop.tags, hop.address)?;
+            let mac = self.hosts[self.spec.head(hop.port)].answer(&hop.tags, hop.address)?;
             let (port, lane) = (hop.port, hop.lane);
             Some(Answer { port, lane, mac })
         };

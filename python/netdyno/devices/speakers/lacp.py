@@ -38,7 +38,7 @@ class Hangs(StrEnum):
     INDIVIDUAL = "its partner does not aggregate it"
     OTHER_SYSTEM = "its partner is another system than that of the other members"
     OTHER_KEY = "its partner has another key than on the other members: another LAG"
-    NOT_SEEN = "its partner does not confirm what the tester says: LACPDUs arrive one way only"
+    NOT_SEEN = "its partner does not hear the tester: LACPDUs arrive one way only"
     NOT_IN_SYNC = "its partner is not in sync: it keeps the member out of its LAG"
     NOT_COLLECTING = "its partner is in sync and does not collect"
 
@@ -56,6 +56,8 @@ class Member:
     partner: Info = field(default_factory=Info)
     selected: bool = False
     is_looped: bool = False
+    is_silent: bool = False
+    """It says nothing, though it goes on."""
     _expires_ns: int = NEVER
     _periodic_ns: int = NEVER
     _sent_ns: list[int] = field(default_factory=list)
@@ -81,6 +83,10 @@ class Member:
     def leave(self, now: int) -> list[bytes]:
         """A LACPDU that says that it carries nothing any more, if it is up."""
         self.selected = False
+        return self.speak_now(now)
+
+    def speak_now(self, now: int) -> list[bytes]:
+        """A LACPDU at once, if it is up."""
         self._sent_ns.clear()
         self._is_due = True
         return self.speak(now)
@@ -126,7 +132,7 @@ class Member:
 
     def speak(self, now: int) -> list[bytes]:
         """What it says at a time: nothing, or a LACPDU."""
-        if not self.is_up:
+        if not self.is_up or self.is_silent:
             return []
         self._advance()
         period = self._period_ns
@@ -163,14 +169,14 @@ class Member:
     def _set(self, bits: State, is_on: bool) -> None:
         before = self.actor.state
         self.actor = replace(self.actor, state=before | bits if is_on else before & ~bits)
-        # Timers of its own are told with the next periodic one; what it carries is told at once.
+        # What it carries its partner is to know at once, and its timers with the next periodic one.
         self._is_due = self._is_due or bool((before ^ self.actor.state) & CARRIES)
 
     @property
     def next_ns(self) -> int:
         """When `tick` has something to do at the latest, if nothing is heard."""
         held = self._sent_ns[0] + SECOND if self._is_due and len(self._sent_ns) >= MOST_A_SECOND else NEVER
-        return min(self._expires_ns, self._periodic_ns, held)
+        return self._expires_ns if self.is_silent else min(self._expires_ns, self._periodic_ns, held)
 
     @property
     def carries(self) -> bool:
@@ -193,7 +199,7 @@ class Member:
             (not state & State.AGGREGATION, Hangs.INDIVIDUAL),
             (chosen is not None and self.partner.system != chosen[0], Hangs.OTHER_SYSTEM),
             (chosen is not None and self.partner.key != chosen[1], Hangs.OTHER_KEY),
-            (not self._is_confirmed, Hangs.NOT_SEEN),
+            (not self._is_confirmed or bool(state & State.EXPIRED), Hangs.NOT_SEEN),
             (not state & State.SYNCHRONIZATION, Hangs.NOT_IN_SYNC),
             (not self.carries, Hangs.NOT_COLLECTING),
         )

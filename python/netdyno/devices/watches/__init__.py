@@ -32,15 +32,20 @@ class Watch:
     """What is watched beside the traffic.
 
     adjacencies: those of the device's routing protocols. cli_ns: the longest that its command line may take
-    to answer; None: that is not watched.
+    to answer; None: that is not watched. members: those of LAGs of the tester.
     """
 
     pings: tuple[Ping, ...] = ()
     adjacencies: bool = False
     cli_ns: int | None = None
+    members: bool = False
 
     @property
     def sources(self) -> tuple[str, ...]:
         """Sources of the series of all that is watched."""
-        asked = ((PING, bool(self.pings)), (ADJACENCY, self.adjacencies), (ANSWERS, self.cli_ns is not None))
+        asked = (
+            (PING, bool(self.pings)),
+            (ADJACENCY, self.adjacencies or self.members),
+            (ANSWERS, self.cli_ns is not None),
+        )
         return tuple(source for source, is_asked in asked if is_asked)

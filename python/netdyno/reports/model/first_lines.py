@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from netdyno.errors import counted
+from netdyno.reports.model import lag_members
 from netdyno.reports.model.shown import Number, Record, number_in, records
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import classes, vlans
@@ -23,8 +24,8 @@ Rows: TypeAlias = Sequence[Record]
 MOST_CLASSES, MOST_VLANS, MOST_WATCHES, MOST_TILES = 8, 6, 4, 6
 """Lines on the first screen, and numbers in large type."""
 
-ANNOUNCED = "routes-announced"
-"""Code of the note on the table that a speaker of the tester announced."""
+ANNOUNCED, FORMED = "routes-announced", "lag-formed"
+"""Codes of the notes on the table that a speaker of the tester announced, and on a LAG of the tester."""
 
 MOST_HELD = 4
 """Watches that are named."""
@@ -80,6 +81,8 @@ def vlan_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]
 def routing_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:
     """`east: 900,000 + 143,000 routes in 3 sessions, in the device after 17.2 s`, for each case and port.
 
+    Of a LAG `east: LACP with 02:00:00:00:00:0b, 2 members collected and distributed; ...`.
+
     name: as of `class_lines`.
     """
 
@@ -91,8 +94,25 @@ def routing_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, .
                 held = f", in the device after {printed.duration(said['took_ns'])}" if said["held"] else ""
                 sessions = counted(said["sessions"], "session")
                 yield f"{said['port']}: {' + '.join(both)} routes in {sessions}{held}"
+            elif note.code == FORMED:
+                said = note.fields()
+                members = f"{counted(said['members'], 'member')} collected and distributed"
+                shares = _shares(case, said["port"])
+                yield f"{said['port']}: LACP with {said['partner']}, {members}{shares}"
 
     return _lines(run, name, of_case, MOST_WATCHES)
+
+
+def _shares(case: CaseView, port: str) -> str:
+    """`; out of the device 60 %, 40 %` of a LAG of the tester."""
+    found = lag_members.count_own(case)
+    ways = {"into": found.get((port, "in"), []), "out of": found.get((port, "out"), [])}
+    shares = (
+        f"; {way} the device {', '.join(printed.percent(Fraction(one, sum(frames))) for one in frames)}"
+        for way, frames in ways.items()
+        if sum(frames)
+    )
+    return "".join(shares)
 
 
 def watch_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:

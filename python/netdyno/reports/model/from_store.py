@@ -112,6 +112,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         hosts=wiring.hosts if wiring else (),
         device_ports=wiring.situation.device_ports if wiring else (),
         port_lines=wiring.situation.lines if wiring else (),
+        lags=wiring.situation.lags if wiring else (),
         tags=wiring.situation.tags if wiring else 0,
         so_far=_so_far(case, trials),
     )

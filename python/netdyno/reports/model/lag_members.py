@@ -1,4 +1,4 @@
-"""How evenly the members of LAGs were loaded, by the device's own counters: emulated, or read by a driver."""
+"""How evenly the members of LAGs were loaded: of emulated devices, of those a driver reads, of the tester."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from netdyno.verdict.device_trial import count_members
 
 TITLE = "LAG members"
 CAPTION = (
-    "Frames that each member of a device's LAG carried, in order of the members, over the trials that the"
-    " result rests on. Frames that the far-end switch dropped are not among them."
+    "Frames that each member of a LAG carried, in order of the members, into the device and out of it, over"
+    " the trials that the result rests on. Frames that a far-end switch dropped are not among them."
 )
 EVEN, LEAST, MOST, SHARES = "even share", "least", "most", "share of each"
 SHARE_COLUMNS = f"{EVEN}: share | {LEAST}: share | {MOST}: share | {SHARES}"
@@ -32,7 +32,7 @@ def tables(run: RunView) -> tuple[Table, ...]:
 
 
 def _rows(case: CaseView) -> Iterator[tuple[Cell, ...]]:
-    found = {**_count_frames(case), **_read_frames(case)}
+    found = {**_count_frames(case), **_read_frames(case), **count_own(case)}
     busiest = max(map(sum, found.values()), default=0)
     for (port, way), frames in found.items():
         total = sum(frames)
@@ -68,4 +68,21 @@ def _count_frames(case: CaseView) -> Mapping[tuple[str, str], Sequence[int]]:
                     before = found.get(place, [0] * len(frames))
                     if len(before) == len(frames) > 1 and all(isinstance(one, int) for one in frames):
                         found[place] = [sum(pair) for pair in zip(before, frames, strict=True)]
+    return found
+
+
+def count_own(case: CaseView) -> dict[tuple[str, str], list[int]]:
+    """Test frames of each member over the same trials, by LAG of the tester and way of the device."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for lag in case.lags:
+        for trial in case.resting_trials:
+            members = [trial.result.ports[number] for number in lag if number < len(trial.result.ports)]
+            ways = {
+                "in": [one.tx_frames - one.own_frames for one in members],
+                "out": [one.rx_frames - one.foreign - one.stale for one in members],
+            }
+            for way, frames in ways.items() if members else ():
+                place = (members[0].name.rpartition(".")[0], way)
+                before = found.get(place, [0] * len(frames))
+                found[place] = [sum(pair) for pair in zip(before, frames, strict=True)]
     return found

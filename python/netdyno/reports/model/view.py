@@ -139,6 +139,8 @@ class CaseView:
     """The device's port opposite each of the tester's, by number; empty: not known."""
     port_lines: tuple[Fraction, ...] = ()
     """The most frames per second on each port's link, by number."""
+    lags: tuple[tuple[int, ...], ...] = ()
+    """LAGs of the tester: the numbers of the ports that are members of each."""
     tags: int = 0
     """VLAN tags of each frame."""
     so_far: tuple[Reason, ...] = ()
@@ -218,7 +220,8 @@ class CaseView:
         """Its streams and lines; None if the lab of the case was never wired."""
         if self.line_fps is None:
             return None
-        return Situation(self.streams, self.line_fps, self.mean_size or Fraction(0), places=self.places)
+        mean = self.mean_size or Fraction(0)
+        return Situation(self.streams, self.line_fps, mean, places=self.places, lags=self.lags)
 
     def streams_of(self, scope: str) -> tuple[str, ...]:
         """The streams of a scope; none if it is not known here."""

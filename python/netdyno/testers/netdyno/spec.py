@@ -86,9 +86,11 @@ def trial_spec(
             {
                 "mac": port.mac,
                 "line_bps": port.rate_bps,
+                **({"lag": wiring.members(number)[0]} if port.lag else {}),
                 "ipv4": port.ipv4,
                 "ipv6": port.ipv6,
-                "gateway": _gateway(case, port),
+                # Of a LAG one member asks, and any may be answered.
+                "gateway": _gateway(case, port) if wiring.members(number)[0] == number else None,
                 **_on_vlans(case, wiring, port),
                 **({"bundle": bundle[0]} if (bundle := wiring.bundled_with(number)) else {}),
                 "messages": list(words.get(number, silent).messages),

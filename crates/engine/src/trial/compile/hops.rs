@@ -39,7 +39,7 @@ pub fn hops(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<
                 SpecError::new(place(), why, hint)
             })? {
                 let address = next_hop_on(&spec.ports[port], &tags)?.unwrap_or(address);
-                hosts[port].want(&tags, address).map_err(|why| {
+                hosts[spec.head(port)].want(&tags, address).map_err(|why| {
                     let hint = format!("give ports[{port}] an address in the network of the next hop, or write the MAC address");
                     SpecError::new(place(), why, hint)
                 })?;

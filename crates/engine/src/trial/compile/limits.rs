@@ -57,6 +57,10 @@ pub fn hosts(spec: &TrialSpec, ports: usize) -> Result<Vec<Host>, SpecError> {
             "ask for fewer flows, or not for the counts of each",
         ));
     }
+    if let Some(index) = (0..ports).find(|&index| spec.head(index) > index || spec.head(spec.head(index)) != spec.head(index)) {
+        let hint = "the index of the first member, which comes before the others";
+        return Err(SpecError::new(format!("ports[{index}]: lag"), "no first member of a LAG", hint));
+    }
     for (index, port) in spec.ports.iter().enumerate() {
         if port.line_bps > HIGHEST_BPS {
             let place = format!("ports[{index}].line_bps");

@@ -1,0 +1,53 @@
+"""Whether a plan can have the LAGs of its links, several interfaces of the tester each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from netdyno.devices.kind import Kind
+from netdyno.plan.check_lab import EXTERNAL
+from netdyno.plan.lab import Lab
+from netdyno.plan.source import Source
+from netdyno.plan.traffic import Profile
+from netdyno.values.offer import Offer
+
+
+def lags(
+    source: Source, lab: Lab, kind: Kind, profiles: Collection[Profile], offers: Collection[Offer]
+) -> Lab:
+    """The lab, without its LAGs if it cannot have them, which is reported. offers: of the plan's tester."""
+    places = [number for number, link in enumerate(lab.links) if link.lag]
+    if not places:
+        return lab
+    reasons = (
+        (
+            kind.name != EXTERNAL,
+            f"`{kind.name}` has one interface at each end of a link",
+            f"take `kind: {EXTERNAL}`",
+        ),
+        (
+            Offer.FRAMES not in offers,
+            "the plan's tester has one interface for each port",
+            "leave `tester` out",
+        ),
+        (
+            bool(source.value.get("groups")),
+            "ports of `groups` have one interface each",
+            "leave `groups` out",
+        ),
+        (
+            any(link.host for link in lab.links),
+            "LACP is spoken on this host alone",
+            "leave out `host` of the nodes",
+        ),
+        (
+            any(one.of_class(name).answers for one in profiles for name in ("", *one.classes)),
+            "answers come back to the interface of a LAG that the device chooses",
+            "leave out `answers` of the profile",
+        ),
+    )
+    found = [(why, hint) for is_so, why, hint in reasons if is_so]
+    for why, hint in found:
+        source.report_key(("lab", "links", places[0], "lag"), why, hint, code="unsupported")
+    return replace(lab, links=tuple(replace(link, lag=None) for link in lab.links)) if found else lab

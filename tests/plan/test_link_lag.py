@@ -1,0 +1,81 @@
+"""LAGs of a link: several interfaces of the tester that are one port, in plans and in what methods know."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from netdyno.errors import PlanErrors
+from netdyno.plan import parse
+from netdyno.plan.matrix import cases, own_flows, situation, streams, wire
+from netdyno.testers.netdyno.spec import trial_spec
+from netdyno.values.load import Frames, Trial
+from netdyno.values.units import Percent
+
+PLAN = """\
+title: LAG
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: {kind}}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:p0"], rate: 10Gbps}}
+    - endpoints: ["tester:east", "dut:p1"]
+      members: [p2, p3, p4]
+      rate: 1Gbps
+      lag: {{interfaces: [e1, e2, e3, e4]{lag}}}
+{link}
+traffic: {{some: {{size: 512B, flows: {flows}{traffic}}}}}
+matrix: {{direction: [bidir]}}
+method: {{sweep: {{loads: [50%], duration: 1s}}}}
+{more}
+"""
+USUAL = {"kind": "external", "lag": "", "link": "", "flows": "64", "traffic": "", "more": ""}
+
+
+def test_load_in_per_cent_is_of_all_members() -> None:
+    plan = parse(PLAN.format(**USUAL))
+    (case,) = cases(plan)
+    wiring = wire(plan, case)
+    # Four members of 1 Gbit/s are the slower side.
+    assert wiring.slowest.amount == 4 * 10**9
+    sent = streams(case, wiring)
+    assert [one.name for one in sent] == ["west-east", *(f"east.e{n}-west" for n in range(1, 5))]
+    assert [own_flows(one, wiring, 64) for one in sent] == [64, 16, 16, 16, 16]
+    known = situation(case, wiring)
+    assert known.line("sum") == 2 * known.line("west-east") == 8 * known.line("east.e1-west")
+    assert known.line_out_fps("west-east") == 4 * known.in_fps("east.e1-west")
+    assert known.load_part == 1
+    segments = Frames.steady(Percent(Fraction(1, 2)), 10**9, "traffic").segments
+    spec = trial_spec(plan, case, wiring, Trial("one", Frames(segments)))
+    assert [one["schedule"][0]["from_bps"] for one in spec["streams"]] == [2 * 10**9, *[5 * 10**8] * 4]
+    assert [one.get("lag") for one in spec["ports"]] == [None, 1, 1, 1, 1]
+
+
+def test_few_flows_use_as_many_members() -> None:
+    plan = parse(PLAN.format(**USUAL | {"flows": "3"}))
+    (case,) = cases(plan)
+    assert [one.place.tx for one in streams(case, wire(plan, case))] == [0, 1, 2, 3]
+
+
+def test_single_flow_has_the_line_of_one_member() -> None:
+    plan = parse(PLAN.format(**USUAL | {"flows": "1"}))
+    (case,) = cases(plan)
+    # 512 bytes and 20 of preamble and gap at 1 Gbit/s.
+    assert situation(case, wire(plan, case)).flow_ceiling_fps == Fraction(10**9, 8 * 532)
+
+
+@pytest.mark.parametrize(
+    ("changed", "code", "at"),
+    [
+        ({"kind": "linux/bridge"}, "unsupported", 9),
+        ({"link": "      interface: e1"}, "unsupported", 10),
+        ({"link": "      vlans: [{vlan: 10}]"}, "unsupported", 10),
+        ({"link": "      backend: memif\n      socket: /tmp/x"}, "unsupported", 10),
+        ({"lag": ", mode: quiet"}, "out-of-range", 9),
+        ({"more": "groups: {all: [west, east]}"}, "unsupported", 9),
+        ({"traffic": ", answers: true"}, "unsupported", 9),
+    ],
+)
+def test_what_a_lag_has_not_is_refused(changed: dict[str, str], code: str, at: int) -> None:
+    with pytest.raises(PlanErrors) as refused:
+        parse(PLAN.format(**USUAL | changed))
+    assert (code, at) in [(one.code, one.line) for one in refused.value.errors]

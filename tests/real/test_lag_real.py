@@ -1,0 +1,198 @@
+"""A LAG of the tester towards a bond of Open vSwitch. Truth: its own counters and what it says of LACP."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import ovs
+import ovs_lag
+import pytest
+from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
+from netdyno.cli.live import watcher
+from netdyno.devices.linux import links
+from netdyno.devices.speakers import lags
+from netdyno.methods.parts.silences import TITLE
+from netdyno.plan import parse
+from netdyno.reports.model import lag_members
+from netdyno.reports.model.first_lines import routing_lines
+from netdyno.reports.model.from_store import view
+from netdyno.reports.model.view import RunView
+from netdyno.store import open_run
+from test_labs import needs_root
+
+pytest.importorskip("netdyno._engine", reason="the engine is not built")
+pytestmark = [
+    pytest.mark.paired,
+    needs_root,
+    pytest.mark.skipif(
+        not ovs.is_installed(), reason="wants Open vSwitch (apt-get install openvswitch-switch)"
+    ),
+]
+
+S, MS = 10**9, 10**6
+PLAN = """\
+title: LAG of Open vSwitch
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: external}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:p0"], rate: 1Gbps, interface: w0}}
+    - endpoints: ["tester:east", "dut:bond0"]
+      rate: 1Gbps
+      lag: {{interfaces: [{members}]}}
+traffic: {{some: {{size: 128B, flows: 256}}}}
+matrix: {{direction: [{direction}]}}
+method: {{soak: {{load: 1000pps, duration: {duration}, part: 0s, silences: {silences}}}}}
+trial: {{sample: 10ms, settle: 100ms, drain: 500ms, retries: 0, catch_up: 1000%}}
+"""
+
+
+def run(
+    folder: Path, count: int, direction: str = "bidir", duration: str = "1s", silences: str = "[]"
+) -> RunView:
+    members = ", ".join(ours for ours, _ in ovs_lag.members(count))
+    text = PLAN.format(members=members, direction=direction, duration=duration, silences=silences)
+    outcome = runner.run(parse(text), folder, watcher(), runner.Selection())
+    with open_run(outcome.folder, REASONS) as stored:
+        return view(stored)
+
+
+def count_data(switch: ovs.Switch, names: tuple[str, ...], way: str) -> list[int]:
+    """Frames of the members without LACPDUs, as Open vSwitch counts both. way: `tx` or `rx`."""
+    printed = switch.do("ovs-appctl lacp/show-stats bond0")
+    pdus = map(int, re.findall(rf"{way.upper()} PDUs: (\d+)", printed))
+    return [all - own for all, own in zip(ovs_lag.count_frames(switch, names, way), pdus, strict=True)]
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_frames_of_each_member_are_those_that_the_switch_counts(count: int, tmp_path: Path) -> None:
+    names = tuple(theirs for _, theirs in ovs_lag.members(count))
+    with ovs_lag.lag_lab(count) as switch:
+        ovs_lag.bond(switch, count)
+        run_view = run(tmp_path, count)
+        given, taken = (count_data(switch, names, way) for way in ("tx", "rx"))
+        assert switch.do("ovs-appctl lacp/show bond0").count("current attached") == count
+    (case,) = run_view.cases
+    assert case.error is None
+    (trial,) = case.trials
+    streams = {one.name: one for one in trial.result.streams}
+    assert set(streams) == {"west-east", *(f"east.e{number}-west" for number in range(count))}
+    for one in streams.values():
+        assert (one.received, one.lost, one.elsewhere, one.duplicates) == (one.offered, 0, 0, 0)
+    # The shares of the first screen and of the table are what the switch has counted of each member.
+    own = lag_members.count_own(case)
+    # Beside them each port of the tester sends one frame for bridges to learn from.
+    for frames, counted, learned in (("out", given, {0, 1}), ("in", taken, {1})):
+        beside = [theirs - ours for ours, theirs in zip(own["east", frames], counted, strict=True)]
+        assert (min(beside), sum(beside) in learned) == (0, True), (frames, own, counted)
+    assert sum(own["east", "out"]) == streams.pop("west-east").offered
+    assert own["east", "in"] == [one.offered for one in streams.values()]
+    (note,) = (one for one in case.notes if one.code == "lag-formed")
+    assert note.fields()["members"] == count
+    (line,) = routing_lines(run_view, lambda case: case.name)
+    assert f"east: LACP with {note.fields()['partner']}, {count} members collected and distributed" in line
+    watched = [one for one in trial.result.series if one.source == "adjacency"]
+    assert [one.subject for one in watched] == [f"LACP neighbour east.e{number}" for number in range(count)]
+    assert all(set(one.values) == {1} for one in watched)
+
+
+def test_one_flow_of_the_example_stays_on_one_member(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "examples" / "lacp.yaml").read_text()
+    for written, interface in (("eth1", "w0"), ("eth2", "e0"), ("eth3", "e1")):
+        text = text.replace(written, interface)
+    selection = runner.Selection(Fraction(1, 60), {"profile": "one"})
+    with ovs_lag.lag_lab(2) as switch:
+        ovs_lag.bond(switch, 2)
+        outcome = runner.run(parse(text), tmp_path, watcher(), selection)
+    with open_run(outcome.folder, REASONS) as stored:
+        to_lag, from_lag = view(stored).cases
+    assert (to_lag.error, from_lag.error) == (None, None)
+    out, into = lag_members.count_own(to_lag)["east", "out"], lag_members.count_own(from_lag)["east", "in"]
+    assert (min(out), max(out) > 0) == (0, True)
+    assert (into[0] > 0, into[1]) == (True, 0)
+
+
+def test_device_leaves_a_silent_member_after_three_seconds(tmp_path: Path) -> None:
+    """The short timeout of IEEE 802.1AX, from the last LACPDU on; Open vSwitch has this member first."""
+    silences = "[{member: east.e0, at: 1s, lasts: 5s}]"
+    with ovs_lag.lag_lab(2) as switch:
+        ovs_lag.bond(switch, 2)
+        (case,) = run(tmp_path, 2, "uni", "7s", silences).cases
+    assert case.error is None
+    assert case.result is not None
+    (table,) = (one for one in case.result.tables if one.name == TITLE)
+    ((member, silent, after, frames, speaks, _),) = table.rows
+    assert member == "east.e0"
+    assert isinstance(silent, Fraction)
+    assert isinstance(after, Fraction)
+    assert isinstance(speaks, Fraction)
+    assert isinstance(frames, Fraction)
+    # The member receives all the time: nothing is lost.
+    assert all(one.lost == 0 for one in case.trials[-1].result.streams)
+    assert 3 * S - 20 * MS <= after < speaks - silent
+    assert frames > 0
+
+
+def test_qinq_goes_from_one_lag_to_another(tmp_path: Path) -> None:
+    """A passive LAG, and one that asks for a LACPDU in 30 s: the switch is active and slow."""
+    first, second = PLAN.index("    - {{"), PLAN.index("traffic:")
+    ends = "".join(
+        f'    - {{{{endpoints: ["tester:{name}", "dut:{name}"], rate: 1Gbps, lag: {{{{{lag}}}}}}}}}\n'
+        for name, lag in (
+            ("a", "interfaces: [e0, e1], rate: slow"),
+            ("b", "interfaces: [e2, e3], mode: passive"),
+        )
+    )
+    text = PLAN[:first] + ends + PLAN[second:].replace("flows: 256", "flows: 256, vlan: {vlan}")
+    vlan = "[{vid: 100, tpid: 0x88a8}, 200]"
+    plan = parse(text.format(direction="bidir", duration="1s", silences="[]", vlan=vlan))
+    with ovs_lag.lag_lab(4) as switch:
+        switch.do("ovs-vsctl set Open_vSwitch . other_config:vlan-limit=2")
+        make_two_bonds(switch)
+        outcome = runner.run(plan, tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder, REASONS) as stored:
+        (case,) = view(stored).cases
+    assert case.error is None
+    streams = case.trials[-1].result.streams
+    assert [one.name for one in streams] == ["a.e0-b", "a.e1-b", "b.e2-a", "b.e3-a"]
+    for one in streams:
+        assert (one.received, one.elsewhere, one.offered > 0) == (one.offered, 0, True)
+
+
+def cross_cable(switch: ovs.Switch) -> None:
+    """A cable between two interfaces of the LAG."""
+    links.ip("link delete e0")
+    links.ip("link delete e1")
+    links.ip("link add e0 type veth peer name e1")
+    links.ip("link set e0 up")
+    links.ip("link set e1 up")
+
+
+def make_two_bonds(switch: ovs.Switch) -> None:
+    """The third member is of another bond than the first two."""
+    for name, first in (("bond0", 0), ("bond1", 2)):
+        ports = f"m{first} m{first + 1}"
+        switch.do(f"ovs-vsctl --timeout=10 add-bond br {name} {ports} bond_mode=balance-tcp lacp=active")
+
+
+FAULTS = {
+    "silent": (lambda switch: ovs_lag.bond(switch, 2, "lacp=off"), 2, "`east.e1`: no LACPDU came"),
+    "key": (make_two_bonds, 3, "`east.e2`: its partner has another key"),
+    "loop": (cross_cable, 2, "`east.e1`: the tester's own LACPDUs came back"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_member_that_does_not_join_is_named(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lags, "UP_S", 1.5)
+    make, count, told = FAULTS[fault]
+    with ovs_lag.lag_lab(4) as switch:
+        make(switch)
+        (case,) = run(tmp_path, count, direction="uni").cases
+    assert case.error is not None
+    assert case.error.code == "lag-not-formed"
+    assert told in case.error.message
