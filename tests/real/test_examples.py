@@ -46,6 +46,7 @@ RUN_ELSEWHERE = {
     "isr-tcp.yaml": "real/test_served_real.py",
     "ccr1072-tcp.yaml": "real/test_served_real.py",
     "ccr1072-hairpin.yaml": "devices/test_subinterfaces_emulated.py",
+    "ccr1072-hosts.yaml": "cli/test_rehearse.py",
     "boxes.yaml": "cli/test_compare.py",
     "nat-both-ways.yaml": "real/test_translation.py",
     "hosts.yaml": "real/test_hosts_real.py",

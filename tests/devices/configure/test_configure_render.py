@@ -142,6 +142,7 @@ def test_ready_template_of_the_s5860_has_the_published_tunnel() -> None:
 def test_ready_templates_of_other_systems_render() -> None:
     text = rendered("ccr1072-vlan-routing", "routeros", {}, links("sfp-sfpplus1", "sfp-sfpplus2"))
     assert "/ip address add address=10.2.1.1/24 interface=netdyno-201\n" in text
+    assert "/ip route add dst-address=48.128.0.0/9 gateway=10.2.2.2\n" in text
     assert "ip address add 100.64.1.1/30 dev eth1\n" in rendered("router", "linux", {}, links("eth0", "eth1"))
 
 
