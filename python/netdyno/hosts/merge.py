@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from netdyno.hosts.clocks import Offset
@@ -58,15 +59,17 @@ def merge_results(
     owners: Sequence[str],
     trial: Mapping[str, Any],
     clocks: Mapping[str, Offset],
+    jumps_ps: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """The answer of one session to a trial, of those of all hosts. clocks: what bounds the offset of each."""
+    """The answer of one session to a trial, of those of all hosts. clocks: what bounds the offset of each.
+    jumps_ps: by how much each clock jumped meanwhile."""
     trials = {host: answer["trial"] for host, answer in found.items()}
     longest = max(trials.values(), key=_sending_ns)
     streams = [
         _stream(place, trials, owners[one["tx_port"]], owners[one["rx_port"]], trial["sample_ns"])
         for place, one in enumerate(trial["streams"])
     ]
-    invalid = [*_invalid(trials), *_late(trials), *_too_many(streams)]
+    invalid = [*_invalid(trials), *_late(trials), *_jumped(jumps_ps), *_too_many(streams)]
     merged = {
         # Phases of the host that took longest.
         **longest,
@@ -168,6 +171,23 @@ def _late(trials: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
         )
         for host, one in trials.items()
         if (late_ns := one.get("began_late_ns") or 0) > LATE_NS
+    ]
+
+
+def _jumped(jumps_ps: Mapping[str, int]) -> list[dict[str, Any]]:
+    """A host whose clock jumped: its instants were others, and its frames are not known by their times."""
+    return [
+        _of_host(
+            host,
+            {
+                "code": "clock-jumped",
+                "fields": {"jumped_us": jump_ps // 10**6},
+                "text": f"its clock jumped by {jump_ps / 10**12:.3g} s during the trial; do not move or"
+                " suspend a virtual machine meanwhile",
+            },
+        )
+        for host, jump_ps in jumps_ps.items()
+        if jump_ps
     ]
 
 

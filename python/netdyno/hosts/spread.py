@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from netdyno.errors import NetdynoError
-from netdyno.hosts.clocks import Offset, measure_offset, now_ps
+from netdyno.hosts.clocks import Offset, find_jump_ps, measure_offset, now_ps
 from netdyno.hosts.door import HostError, connect
 from netdyno.hosts.merge import merge_results, merge_snapshots
 from netdyno.hosts.split import HERE, find_owners, find_unsplittable, split_session, split_trial
@@ -171,10 +171,11 @@ class SpreadSession:
         own = split_trial(spec, self._owners)
         self._ask_all("start", {host: (json.dumps(one),) for host, one in own.items()})
         clocks: dict[str, Offset] = {}
+        measured_ps = now_ps()
         deadline = time.monotonic() + spec["resolve_ns"] / 1e9 + GRACE_S
         if self._await_settled(spec, deadline):
-            clocks = self._offsets()
-            at_ps = now_ps() + max(AHEAD_PS, spec["settle_ns"] * 1000 + SETTLED_PS)
+            clocks, measured_ps = self._offsets(), now_ps()
+            at_ps = measured_ps + max(AHEAD_PS, spec["settle_ns"] * 1000 + SETTLED_PS)
             self._ask_all("begin", {host: (self._begin(host, at_ps, clocks, spec),) for host in self._parts})
             deadline += max(AHEAD_PS / 1e12, spec["settle_ns"] / 1e9) + _longest_s(spec)
         else:
@@ -190,7 +191,9 @@ class SpreadSession:
             self._cancelled.wait(LOOK_S) if not is_cancelled else time.sleep(LOOK_S)
         found = {host: json.loads(answer) for host, answer in self._ask_all("result").items()}
         after = self._offsets() if clocks else {}
-        return merge_results(found, self._owners, spec, _bounds(clocks, after))
+        elapsed_ps = now_ps() - measured_ps
+        jumps_ps = {host: find_jump_ps(one, after[host], elapsed_ps) for host, one in clocks.items()}
+        return merge_results(found, self._owners, spec, _bounds(clocks, after), jumps_ps)
 
     def _await_settled(self, spec: Mapping[str, Any], deadline: float) -> bool:
         """Waits until all hosts have resolved their next hops; False if one cannot, or all is cancelled."""
