@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from netdyno import _engine
-from netdyno.hosts.clocks import Offset, measure_offset
+from netdyno.hosts.clocks import Offset, find_jump_ps, measure_offset
 from netdyno.hosts.door import Door, HostError, find_unfit, is_loopback, refuse_unencrypted
 from netdyno.hosts.merge import merge_results, merge_snapshots
 from netdyno.hosts.split import HERE, find_unsplittable, list_messages, split_session, split_trial
@@ -127,6 +129,16 @@ def test_late_host_makes_a_trial_invalid_by_name(whole: dict[str, Any]) -> None:
     ]  # fmt: skip
 
 
+def test_clock_that_jumps_makes_a_trial_invalid_by_name(whole: dict[str, Any]) -> None:
+    known, second_ps = Offset(7, 10**9), 10**12
+    jumped_ps = find_jump_ps(known, Offset(7 - 5 * second_ps, 10**9), 3 * second_ps)
+    (reason,) = merge_results(dealt(whole), OWNERS, spec(), CLOCKS, {"gen2": jumped_ps})["trial"]["invalid"]
+    assert (reason["code"], reason["fields"]) == ("clock-jumped", {"host": "gen2", "jumped_us": 5_000_000})
+    # Two crystals of 50 ppm in a soak of twelve hours.
+    drifted = Offset(7 + 12 * 3600 * second_ps // 10_000, 10**9)
+    assert find_jump_ps(known, drifted, 12 * 3600 * second_ps) == 0
+
+
 def test_hosts_that_were_cancelled_for_another_give_no_reason(whole: dict[str, Any]) -> None:
     found = dealt(whole)
     cancelled = {"code": "cancelled", "fields": {}, "text": "cancelled"}
@@ -226,6 +238,18 @@ def test_tls_without_a_certificate_is_named() -> None:
     with dask.config.set({"distributed.comm.tls.ca-file": None}), pytest.raises(HostError) as refused:
         Door("tls://192.0.2.1:8786")
     assert refused.value.code == "host-not-encrypted"
+
+
+def test_worker_asked_while_it_ends_is_lost() -> None:
+    """Its pool of threads is closed, and its connection is still there."""
+    pytest.importorskip("distributed")
+    pool = ThreadPoolExecutor()
+    pool.shutdown()
+    door = Door.__new__(Door)
+    door.scheduler, door._known, door._client = "tls://192.0.2.1:8786", {}, SimpleNamespace(status="closed")
+    with pytest.raises(HostError) as lost:
+        door._answer("gen1", lambda timeout: pool.submit(int))
+    assert lost.value.code == "host-lost"
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ ANSWER_S = 45.0
 up to 25 s later. A worker that ends, or a host that says so, is known at once."""
 NOTICE_S = 0.5
 """So long it takes at most to know that a scheduler ended whose workers did."""
+ENDING = "cannot schedule new futures"
+"""So answers a worker that is about to end, as with its scheduler."""
 RULES = {"distributed.scheduler.allowed-failures": 0, "distributed.scheduler.work-stealing": False}
 """Of the scheduler. By default a task that is pinned to a lost worker waits for ever."""
 WORKER_RULES = {
@@ -210,6 +212,10 @@ class Door:
                 if left_s <= NOTICE_S:
                     raise self.lost(host, f"it did not answer for {most_s:.0f} s") from error
             except (OSError, KilledWorker) as error:
+                raise self.lost(host) from error
+            except RuntimeError as error:
+                if not str(error).startswith(ENDING):
+                    raise
                 raise self.lost(host) from error
             # Dask never answers what waits for a worker that ended, or was under way then.
             workers = self._client.scheduler_info(n_workers=-1).get("workers", ())
