@@ -11,7 +11,13 @@ from collections.abc import Mapping, Sequence
 import click
 
 ADDRESS = re.compile(r"(tcp|tls)://(\S+):([0-9]{1,5})")
+SELDOM = {
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
+}
+"""By default an idle worker wakes 52 times a second, which takes 1.5 % of a core; so it is 0.3 %."""
 WORKER_SETTINGS = {
+    **SELDOM,
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
     **{
         f"DASK_DISTRIBUTED__WORKER__MEMORY__{name}": "False"
@@ -19,6 +25,7 @@ WORKER_SETTINGS = {
     },
 }
 SCHEDULER_SETTINGS = {
+    **SELDOM,
     "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0",
     "DASK_DISTRIBUTED__SCHEDULER__WORK_STEALING": "False",
 }
