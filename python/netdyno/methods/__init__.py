@@ -11,6 +11,7 @@ from netdyno.methods.parts.procedure import find_behind as find_behind
 from netdyno.methods.parts.procedure import find_long_pause as find_long_pause
 from netdyno.methods.parts.procedure import find_shortfall as find_shortfall
 from netdyno.methods.parts.procedure import find_spoiling_pause as find_spoiling_pause
+from netdyno.methods.parts.procedure import find_worst as find_worst
 from netdyno.methods.parts.procedure import sending_ns as sending_ns
 from netdyno.methods.parts.procedure import shortfalls as shortfalls
 from netdyno.values.table import load_table

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from netdyno.methods import find_behind, sending_ns, shortfalls
+from netdyno.methods import find_behind, find_worst, sending_ns, shortfalls
 from netdyno.methods.reasons.tester import SentLonger, Unsent
 from netdyno.stats.carrier import CarrierSpan
 from netdyno.values.load import Happened
@@ -536,8 +536,9 @@ class Evidence:
         return max((trial.health.latest_departure_ns for trial in self.trials), default=0)
 
     def short(self, scope: str) -> Reason | None:
-        """The reason why the tester offered too little, of this stream first; None: it did not."""
-        return next((found.get(scope, next(iter(found.values()))) for found in self._shorts), None)
+        """The reason why the tester offered too little, of this stream first, else of the one with most;
+        None: it did not."""
+        return next((found.get(scope) or find_worst(found.values()) for found in self._shorts), None)
 
     @cached_property
     def behind(self) -> Fraction:

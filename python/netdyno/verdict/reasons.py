@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from netdyno.errors import counted
+from netdyno.methods.reasons.tester import SentLonger, Unsent
 from netdyno.stats.intervals import loss_bound
 from netdyno.values.number import count, duration, part, scientific, searched
 from netdyno.values.reason import Codes, Reason, declared
@@ -170,6 +171,15 @@ class TesterShort(VerdictReason, code="tester-short"):
     cause: Reason
     says = """Tester limit{where}: {cause}. {reached.bound_of_device}. Lower the load or give the tester more
         cores"""
+
+
+def find_part_unsent(stream: str, reason: Reason) -> tuple[Fraction, bool]:
+    """The share of a load that the tester did not offer, if that is why a limit was named, and whether it
+    is of that stream itself."""
+    cause = reason.cause if isinstance(reason, TesterShort) else None
+    if not isinstance(cause, Unsent | SentLonger):
+        return Fraction(0), False
+    return cause.part, cause.stream == stream
 
 
 class OtherLoad(VerdictReason, code="other-load"):

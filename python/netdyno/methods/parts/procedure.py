@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
@@ -311,15 +311,20 @@ def find_shortfall(result: Outcome, planned_ns: int | None) -> Reason | None:
     frame more makes it: what took longer was a lower rate, though all of it was sent. The one frame that may
     be missing counts as sent there: where several streams share a line their last frames are due at once, and
     those that wait for the others are sent after the end, or not at all. A trial that falls short of either
-    says nothing against the device.
+    says nothing against the device. Of several streams it is that of the one with most.
     """
-    return next((reason for _, reason in shortfalls(result, planned_ns)), None)
+    return find_worst(reason for _, reason in shortfalls(result, planned_ns))
 
 
 def find_own_shortfall(result: Outcome, planned_ns: int | None) -> Reason | None:
     """As `find_shortfall`, without the streams that a memif peer's full ring refused."""
     refused = {stream.name for stream in result.streams if stream.refused}
-    return next((reason for name, reason in shortfalls(result, planned_ns) if name not in refused), None)
+    return find_worst(reason for name, reason in shortfalls(result, planned_ns) if name not in refused)
+
+
+def find_worst(reasons: Iterable[Unsent | SentLonger]) -> Unsent | SentLonger | None:
+    """The one with the greatest part of the load that was not offered; frames unsent go before late ones."""
+    return max(reasons, key=lambda reason: (isinstance(reason, Unsent), reason.part), default=None)
 
 
 def is_nearly_sent(result: Outcome, planned_ns: int | None) -> bool:

@@ -394,7 +394,7 @@ def _shared(results: Sequence[Outcome]) -> Iterator[Finding]:
 
 
 def _hosts(results: Sequence[Outcome]) -> Iterator[Finding]:
-    """How each of several generator hosts did, its worst over the trials."""
+    """How each of several generator hosts did, its worst over the trials; the least core share first."""
     by_name: dict[str, list[HostHealth]] = {}
     for result in results:
         for one in result.hosts:

@@ -9,6 +9,7 @@ from netdyno.errors import counted
 from netdyno.reports.model import grid
 from netdyno.reports.model.view import ALL, CaseView, RunView
 from netdyno.verdict.proof_reasons import ByDirection, EachDirection
+from netdyno.verdict.reasons import find_part_unsent
 
 FULL_LINE = 99
 """Per cent of an enforced line from which the table itself says why the line was the limit."""
@@ -89,8 +90,8 @@ def _merge_repeats(cases: Sequence[CaseView], repeats: int) -> Iterator[tuple[st
 def of_case(case: CaseView) -> tuple[str, str] | None:
     """The limit on what stands for the case and why it was named; None where nothing was judged.
 
-    Of several streams of which the same limit was named that speaks which the verdict on all names first; of
-    two, both.
+    Of several streams of which the same limit was named that speaks which the verdict on all names first, or
+    which the tester sent the least of; of two, both.
     """
     scope = case.headline.scope if case.headline else ALL
     verdict = case.verdict(scope)
@@ -104,7 +105,8 @@ def of_case(case: CaseView) -> tuple[str, str] | None:
     if len(alike) == len(streams) and len(set(alike.values())) == 1:
         return verdict.limit, str(EachDirection(next(iter(alike.values()))))
     named = [name for name, _ in verdict.reason.reasons] if isinstance(verdict.reason, ByDirection) else []
-    name = next((one for one in named if one in alike), next(iter(alike)))
+    least, _ = max(alike.items(), key=lambda one: find_part_unsent(*one))
+    name = next((one for one in named if one in alike), least)
     reason = alike[name]
     others = {other: one for other, one in verdicts.items() if other != name}
     if len(others) == 1:
