@@ -275,9 +275,11 @@ def counted(number: int, what: str) -> str:
 def as_cabling(cables: Sequence[Sequence[str]]) -> str:
     """``cable `a` with `b`, `c` with `d` ``: of ports in pairs; one alone takes a loopback plug."""
     joined = [" with ".join(f"`{name}`" for name in pair) for pair in cables if len(pair) == 2]
-    plugs = [f"`{pair[0]}`" for pair in cables if len(pair) == 1]
+    plugs = [pair[0] for pair in cables if len(pair) == 1]
     each = [f"cable {', '.join(joined)}"] if joined else []
-    each += [f"put a loopback plug into {' and into '.join(plugs)}"] if plugs else []
+    each += (
+        [f"put a loopback plug into {'each of ' if len(plugs) > 1 else ''}{names(plugs)}"] if plugs else []
+    )
     return ", ".join(each)
 
 

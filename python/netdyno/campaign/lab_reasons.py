@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from netdyno.errors import as_cabling
+from netdyno.errors import as_cabling, names
 from netdyno.values.number import rate
 from netdyno.values.reason import Codes, Reason, declared
 from netdyno.verdict.saying import begun
@@ -24,9 +24,11 @@ class PortsNotCalibrated(Reason, code="ports-not-calibrated"):
     """Those of several hosts that were not; empty is this one."""
 
     def __str__(self) -> str:
-        names = [f"host `{host}`" if host else "this host" for host in self.hosts]
-        where = f" of {' and '.join(names)}" if names else ""
-        each = " a host" if names else ""
+        others = [host for host in self.hosts if host]
+        each_of = [f"host{'s' * (len(others) > 1)} {names(others)}"] if others else []
+        each_of += ["this host"] if "" in self.hosts else []
+        where = f" of {' and '.join(each_of)}" if each_of else ""
+        each = " a host" if each_of else ""
         return (
             f"Not calibrated for these ports and frames{where}, so no limit of the device is named."
             f" {_first(self.cables)} `{self.command} --quick` (about 20 s{each})."

@@ -34,7 +34,7 @@ def show(run: RunView) -> Shown:
                 text(case, free),
                 "n/a" if share is None else printed.share(share),
                 *(cells or ("n/a", "n/a")),
-                knee or "never",
+                knee or ("never" if means else "n/a"),
                 case.limit(),
             )
         )
