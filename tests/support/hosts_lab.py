@@ -61,11 +61,11 @@ class HostsLab:
         ]
         try:
             for place in moves:
-                _move(*place)
+                move(*place)
             yield
         finally:
             for home, interface, away, renamed in moves:
-                _move(away, renamed, home, interface)
+                move(away, renamed, home, interface)
 
     def join_router(self, name: str) -> None:
         """A line between a host and the router."""
@@ -143,7 +143,7 @@ def hosts_lab(folder: Path, count: int = 2) -> Iterator[HostsLab]:
         yield lab
 
 
-def _move(namespace: str, interface: str, to: str, name: str) -> None:
+def move(namespace: str, interface: str, to: str, name: str) -> None:
     """Moves an interface into another namespace, under another name."""
     run(f"ip -n {namespace} link set {interface} down")
     away = "" if to == namespace else f" netns {to}"
