@@ -263,7 +263,7 @@ def calibrate(lab: HostsLab, plan: Path, runs: Path) -> list[Calibration]:
 
 def test_every_frame_of_two_hosts_is_received_or_the_routers_drop(lab: HostsLab, tmp_path: Path) -> None:
     plan = tmp_path / "two.yaml"
-    plan.write_text(PLAN.format(load="5kpps", duration="500ms"))
+    plan.write_text(PLAN.format(load="5kpps", duration="300ms"))
     # Before the calibration, which another MTU would end.
     run(f"ip -n {lab.control}gen2 link set p0 mtu 1400")
     with plugs(lab):
@@ -369,7 +369,7 @@ SAME_FRAMES = """\
 traffic: {it: {size: 128B, flows: 16}}
 matrix: {profile: [it], direction: [bidir]}
 trial: {settle: 100ms, drain: 300ms, catch_up: 10000%, retries: 0}
-method: {sweep: {loads: [1kpps], duration: 500ms}}
+method: {sweep: {loads: [1kpps], duration: 250ms}}
 """
 
 
