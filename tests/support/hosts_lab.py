@@ -15,6 +15,8 @@ from pathlib import Path
 from certificates import make_identity
 
 SCHEDULER = "tls://192.0.2.1:8786"
+NETWORKS = ("16.0.0.0/8", "48.0.0.0/8")
+"""Behind the first hosts."""
 PATIENCE_S = 60.0
 PROGRAM = (sys.executable, "-m", "netdyno")
 
@@ -68,12 +70,14 @@ class HostsLab:
                 move(away, renamed, home, interface)
 
     def join_router(self, name: str) -> None:
-        """A line between a host and the router."""
+        """A line between a host and the router, and its network behind it, if it has one."""
         number, host = self.names.index(name), f"{self.control}{name}"
         run(f"ip -n {self.router} link add d{number} type veth peer name p0 netns {host}")
         run(f"ip -n {self.router} addr add 100.64.{number}.1/30 dev d{number}")
         run(f"ip -n {self.router} link set d{number} up")
         run(f"ip -n {host} link set p0 up")
+        for network in NETWORKS[number : number + 1]:
+            run(f"ip -n {self.router} route add {network} via 100.64.{number}.2")
 
     def start_scheduler(self) -> None:
         self.schedulers.append(self.start(self.control, "scheduler", SCHEDULER))
@@ -132,8 +136,6 @@ def hosts_lab(folder: Path, count: int = 2) -> Iterator[HostsLab]:
             run(f"ip -n {host} addr add 192.0.2.{number + 2} peer 192.0.2.1/32 dev m0")
             run(f"ip -n {host} link set m0 up")
             lab.join_router(name)
-        for number, network in enumerate(("16.0.0.0/8", "48.0.0.0/8")[:count]):
-            run(f"ip -n {lab.router} route add {network} via 100.64.{number}.2")
         lab.start_scheduler()
         within.callback(lambda: _end(lab.schedulers))
         within.callback(lambda: _end(lab.workers.values()))

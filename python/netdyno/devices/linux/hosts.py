@@ -200,8 +200,6 @@ def _host(of: HostPort, mtu: int) -> Iterator[Host]:
     with dut.device_namespace() as holder:
         settings = _settings(before.name)
         holder.ask("for s in all default; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done")
-        # Of programs that were killed sockets would try on, and keep namespace and interface for minutes.
-        holder.ask("echo 1 > /proc/sys/net/ipv4/tcp_orphan_retries")
         via = "" if port.destination == PEER else f"via {port.destination} "
         route = f"default {via}dev {interface}{' onlink' if via else ''}"
         host = Host(holder.pid, of.address, route, _read_memory(holder.pid))
