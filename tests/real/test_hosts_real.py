@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import pytest
 import sampling
 from faulty_case import CGROUP
 from hosts_lab import HostsLab, hosts_lab, run
-from hosts_vlans import FAVOURED, TENTH_OF_A_CORE, access_vlans, in_cgroup
+from hosts_vlans import FAVOURED, FIFTIETH_OF_A_CORE, TENTH_OF_A_CORE, access_vlans, in_cgroup
 from netdyno import _engine
 from netdyno.calibration import Calibration, shelf
 from netdyno.campaign.reasons import REASONS
@@ -48,6 +48,10 @@ pytestmark = [
     ),
     pytest.mark.skipif(shutil.which("tc", path=dut.SEARCH) is None, reason="wants `tc`"),
 ]
+
+with_cgroups = pytest.mark.skipif(
+    not (CGROUP / "cgroup.procs").exists(), reason="wants cgroups for processor time"
+)
 
 PLAN = """\
 title: Two hosts
@@ -502,7 +506,7 @@ method: {sweep: {loads: [100pps], duration: 480ms}}
 
 
 @pytest.mark.skipif(not ovs.is_installed(), reason="wants Open vSwitch (apt-get install openvswitch-switch)")
-@pytest.mark.skipif(not (CGROUP / "cgroup.procs").exists(), reason="wants cgroups for processor time")
+@with_cgroups
 def test_host_with_a_tenth_of_a_core_is_the_limit_of_four_on_vlans(lab: HostsLab, tmp_path: Path) -> None:
     """The published test of the CCR1072 in small: four hosts on VLANs of a switch, an MTU of 9000."""
     plan = tmp_path / "four.yaml"
@@ -566,8 +570,6 @@ def is_quiet(lab: HostsLab) -> bool:
 
 
 TCP = Path(__file__).parents[2] / "examples" / "hosts-tcp.yaml"
-CPU = Path("/sys/fs/cgroup/cpu")
-"""Of cgroup v1: processor time."""
 UNEXPLORED = """
 from netdyno.methods import tcp
 from netdyno.methods.parts.path import Explored
@@ -603,23 +605,6 @@ def shaped(lab: HostsLab, ports: Sequence[int], rate: str) -> Iterator[None]:
             run(f"ip netns exec {lab.router} tc qdisc del dev d{port} root")
 
 
-@contextmanager
-def held_back(pids: Collection[str]) -> Iterator[None]:
-    """Processes have 2 % of a core together."""
-    folder = CPU / f"netdyno-hosts-{os.getpid()}"
-    folder.mkdir()
-    try:
-        (folder / "cpu.cfs_period_us").write_text("50000")
-        (folder / "cpu.cfs_quota_us").write_text("1000")
-        for pid in pids:
-            (folder / "cgroup.procs").write_text(pid)
-        yield
-    finally:
-        for pid in (folder / "cgroup.procs").read_text().split():
-            (CPU / "cgroup.procs").write_text(pid)
-        folder.rmdir()
-
-
 def await_iperf3(lab: HostsLab, running: subprocess.Popen[str]) -> set[str]:
     """The processes of iperf3 on all hosts, once both ends of the four pairs are there."""
     deadline = time.monotonic() + 60
@@ -644,12 +629,12 @@ def iperf3_of(lab: HostsLab, *names: str) -> set[str]:
 
 
 @with_iperf3
-@pytest.mark.skipif(not (CPU / "cgroup.procs").exists(), reason="no cgroup controller for processor time")
+@with_cgroups
 def test_tcp_of_four_hosts_adds_up_and_names_the_one_held_back(lab: HostsLab, tmp_path: Path) -> None:
     with shaped(lab, (0, 1, 3), "20mbit"):
         running = start_tcp(lab, tmp_path, "2s")
         await_iperf3(lab, running)
-        with held_back(iperf3_of(lab, "gen3")):
+        with in_cgroup("iperf3", map(int, iperf3_of(lab, "gen3")), FIFTIETH_OF_A_CORE):
             assert running.wait(60) in (0, 4)
     (folder,) = tmp_path.glob("*/")
     with open_run(folder, REASONS) as stored:

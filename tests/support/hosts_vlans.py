@@ -95,20 +95,21 @@ def access_vlans(lab: HostsLab) -> Iterator[Switch]:
 FAVOURED = {"cpu.shares": 262_144, "cpu.rt_runtime_us": 200_000}
 """What others on this machine want hardly matters, and traffic may begin with real-time priority."""
 TENTH_OF_A_CORE = {**FAVOURED, "cpu.cfs_period_us": 100_000, "cpu.cfs_quota_us": 10_000}
+FIFTIETH_OF_A_CORE = {"cpu.cfs_period_us": 50_000, "cpu.cfs_quota_us": 1_000}
 
 
 @contextmanager
 def in_cgroup(name: str, pids: Iterable[int], settings: Mapping[str, int]) -> Iterator[None]:
     """Processes in a group of their own for processor time, meanwhile."""
-    folder, members = CGROUP / f"netdyno-test-{os.getpid()}-{name}", list(pids)
+    folder = CGROUP / f"netdyno-test-{os.getpid()}-{name}"
     folder.mkdir()
     try:
         for setting, value in settings.items():
             (folder / setting).write_text(str(value))
-        for pid in members:
+        for pid in pids:
             (folder / "cgroup.procs").write_text(str(pid))
         yield
     finally:
-        for pid in members:
-            (CGROUP / "cgroup.procs").write_text(str(pid))
+        for left in (folder / "cgroup.procs").read_text().split():
+            (CGROUP / "cgroup.procs").write_text(left)
         folder.rmdir()
