@@ -262,11 +262,15 @@ fn frames_that_a_router_quotes_are_none_of_their_stream() {
     for one in &mut both {
         one["sizes"] = json!([{"size": 128, "weight": 1}]);
     }
-    let found = run(spec(&both), ports(fate, 0, Vec::new()), Duration::from_us(8));
-    let [west, east] = [&found.streams[0], &found.streams[1]];
-    assert_eq!((west.offered, west.received, west.elsewhere), (10, 0, 0));
-    assert_eq!((east.offered, east.received, east.elsewhere), (10, 0, 0));
-    assert_eq!((found.ports[0].foreign, found.ports[0].others), (10, 0));
+    // As well where the stream is for the port that sends it.
+    for rx_port in [1, 0] {
+        both[0]["rx_port"] = json!(rx_port);
+        let found = run(spec(&both), ports(fate, 0, Vec::new()), Duration::from_us(8));
+        let [west, east] = [&found.streams[0], &found.streams[1]];
+        assert_eq!((west.offered, west.received, west.elsewhere), (10, 0, 0));
+        assert_eq!((east.offered, east.received, east.elsewhere), (10, 0, 0));
+        assert_eq!((found.ports[0].foreign, found.ports[0].others), (10, 0));
+    }
 }
 
 /// A device spreads what is for one port over both: a frame is its stream's by either, also one whose content is broken.

@@ -22,7 +22,7 @@ from netdyno.campaign.job import Job
 from netdyno.campaign.versions import versions
 from netdyno.devices.extras import find_missing
 from netdyno.errors import NetdynoError
-from netdyno.hosts.door import refuse_unencrypted
+from netdyno.hosts.door import read_workers, refuse_unencrypted
 from netdyno.testers import TESTERS
 from netdyno.values.records import CaseError
 
@@ -167,7 +167,8 @@ class Cluster:
             raise NetdynoError(
                 f"--on: the scheduler at {self._where} has no worker", hint, code="host-unreachable"
             ) from None
-        threads = {name: one["nthreads"] for name, one in self._client.scheduler_info(-1)["workers"].items()}
+        workers = read_workers(self._client) or {}
+        threads = {name: one["nthreads"] for name, one in workers.items()}
         for name, count in threads.items():
             if count != 1:
                 text = f"--on: the worker {name} has {count} threads; a case takes a process of its own"

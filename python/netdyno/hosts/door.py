@@ -17,6 +17,8 @@ CONNECT_S = 10.0
 ANSWER_S = 45.0
 """The longest that a host may take to answer. The management network may be away for 20 s: TCP tries again
 up to 25 s later. A worker that ends, or a host that says so, is known at once."""
+SCHEDULER_S = 5.0
+"""The longest that a scheduler may take to name its workers."""
 NOTICE_S = 0.5
 """So long it takes at most to know that a scheduler ended whose workers did."""
 ENDING = "cannot schedule new futures"
@@ -78,6 +80,19 @@ def refuse_without_certificate(scheduler: str) -> None:
         )
 
 
+def read_workers(client: Any) -> Mapping[str, Any] | None:
+    """What a scheduler says of its workers, by address; None: it does not answer.
+
+    Asked anew: what Dask's client has of them is overwritten by a version without workers, every two seconds.
+    """
+    try:
+        found = client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=SCHEDULER_S)
+    except (OSError, TimeoutError):
+        return None
+    workers: Mapping[str, Any] = found["workers"]
+    return workers
+
+
 def find_unfit(host: str, found: Mapping[str, Any], ours: str) -> HostError | None:
     """Why a host cannot be used, by what `describe_host` found there; None: it can. ours: our version."""
     if found["netdyno"] != ours:
@@ -119,11 +134,7 @@ class Door:
             self._client = client(scheduler, timeout=CONNECT_S, direct_to_workers=True)
             found = {name: self._client.run_on_scheduler(dask.config.get, name) for name in RULES}
         except (OSError, TimeoutError) as error:
-            raise HostError(
-                f"Dask's scheduler {scheduler} does not answer: {error}",
-                f"start it there: `netdyno scheduler {scheduler}`",
-                code="host-unreachable",
-            ) from error
+            raise self._silent(f": {error}") from error
         wrong = [f"{name}: {RULES[name]}" for name in RULES if found[name] != RULES[name]]
         if wrong:
             self._client.close()
@@ -134,10 +145,19 @@ class Door:
             )
         self._known: dict[str, str] = {}
 
+    def _silent(self, why: str = "") -> HostError:
+        return HostError(
+            f"Dask's scheduler {self.scheduler} does not answer{why}",
+            f"start it there: `netdyno scheduler {self.scheduler}`",
+            code="host-unreachable",
+        )
+
     def address(self, host: str) -> str:
         """The address of the worker that has a host's name. Raises HostError if it is missing or unfit."""
         if host not in self._known:
-            workers = self._client.scheduler_info(n_workers=-1)["workers"]
+            workers = read_workers(self._client)
+            if workers is None:
+                raise self._silent()
             by_name = {str(one["name"]): address for address, one in workers.items()}
             if host not in by_name:
                 there = f"there are {names(by_name)}" if by_name else "there is none"
@@ -218,8 +238,8 @@ class Door:
                     raise
                 raise self.lost(host) from error
             # Dask never answers what waits for a worker that ended, or was under way then.
-            workers = self._client.scheduler_info(n_workers=-1).get("workers", ())
-            if self._known.get(host) not in workers:
+            workers = read_workers(self._client)
+            if workers is not None and self._known.get(host) not in workers:
                 raise self.lost(host)
 
     def lost(self, host: str, why: str = "its worker ended, or cannot be reached") -> HostError:

@@ -14,6 +14,8 @@ const FCS_BYTES: u64 = netdyno_frame::FCS_BYTES as u64;
 #[derive(Debug)]
 pub struct Arrivals {
     pub(super) rx_port: usize,
+    /// Whether it is sent by the port that it is for, as from VLAN to VLAN of one port.
+    pub returns: bool,
     /// Flow numbers are counted over all streams: this stream has those below `end` that are not below
     /// the end of the stream before it.
     pub(super) end: u32,
@@ -61,6 +63,7 @@ impl Arrivals {
     pub fn new(rx_port: usize, end: u32, signature: Signature, observer: Option<Observer>) -> Self {
         Self {
             rx_port,
+            returns: false,
             end,
             signature: Box::new(signature),
             is_bare: false,

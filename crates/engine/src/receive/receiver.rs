@@ -401,7 +401,11 @@ impl Receiver {
             }
             let stream = &mut self.streams[current];
             // What a router says of a frame that it has no route for is none of the stream.
-            let is_quoted = stream.rx_port != home && is_quoting(frame);
+            let is_quoted = (stream.rx_port != home || stream.returns) && is_quoting(frame);
+            if is_quoted {
+                // Frames are not looked for where this one holds the probe of another.
+                to.hint = known;
+            }
             if is_quoted || probe.sequence >= self.bounds[current].sequences {
                 Self::stranger(&mut self.streams, &self.bounds, to, frame, at, is_intact, foreign);
                 continue;

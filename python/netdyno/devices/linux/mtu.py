@@ -63,11 +63,13 @@ def _changed(interface: str, mtu: int) -> Iterator[None]:
             f"ip link set dev {interface} mtu {card.link.mtu}",
             code="command-failed",
         )
+    if card.link.carrier:
+        _await_carrier(interface)
 
 
 def _await_carrier(interface: str) -> None:
     deadline = time.monotonic() + CARRIER_S
     while (card := nic.read(interface)) is not None and not card.link.carrier:
         if time.monotonic() > deadline:
-            raise LabError(f"`{interface}` has no carrier with its new MTU", code="interface-unfit")
+            raise LabError(f"`{interface}` has no carrier since its MTU was set", code="interface-unfit")
         time.sleep(0.05)

@@ -146,7 +146,8 @@ class _Runner:
                 member.end()
 
     def _hear(self, number: int) -> None:
-        with suppress(BlockingIOError):
+        # No frame, or a link that is just going down: it is looked at soon.
+        with suppress(OSError):
             frame = self.ports[number].socket.recv(MOST_BYTES)
             with self._lock:
                 self._send(self.lacp.hear(number, frame, time.monotonic_ns()))

@@ -72,6 +72,7 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
         for (worker, share) in deal(stream.flows, schedule.frames(), &mut loads).into_iter().enumerate() {
             let mut found = Arrivals::new(stream.rx_port, first_flow, signature.clone(), observer());
             (found.is_bare, found.checked) = (!stream.probe, template.checked());
+            found.returns = spec.home_of(stream.tx_port) == spec.home_of(stream.rx_port);
             arrivals[worker].push(found);
             let (template, schedule) = (template.clone(), schedule.clone());
             let mut lane = Lane::new(
