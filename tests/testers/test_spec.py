@@ -74,8 +74,8 @@ def test_every_field_is_the_engines_and_none_is_left_out() -> None:
     # What dealing a trial to several hosts adds: `netdyno.hosts.split`.
     assert set(spec) == rust_fields(SPEC, "TrialSpec") - {"waits"}
     for port in spec["ports"]:
-        # Nor is there an OSPF neighbour.
-        assert set(port) == rust_fields(SPEC, "TesterPortSpec") - {"remote", "ospf", "lag"}
+        # Nor is there an OSPF neighbour, a LAG or a bundle.
+        assert set(port) == rust_fields(SPEC, "TesterPortSpec") - {"remote", "ospf", "lag", "bundle"}
     for stream in spec["streams"]:
         assert set(stream) == rust_fields(SPEC, "StreamSpec")
         assert [set(size) for size in stream["sizes"]] == [rust_fields(SPEC, "SizeSpec")] * 3
