@@ -28,6 +28,7 @@ matrix: {{direction: [bidir]}}
 method: {{sweep: {{loads: [50%], duration: 1s}}}}
 {more}
 """
+TWICE = '    - {endpoints: ["tester:north", "dut:p9"], rate: 1Gbps, interface: e1}'
 USUAL = {"kind": "external", "lag": "", "link": "", "flows": "64", "traffic": "", "more": ""}
 
 
@@ -70,6 +71,7 @@ def test_single_flow_has_the_line_of_one_member() -> None:
         ({"link": "      interface: e1"}, "unsupported", 10),
         ({"link": "      vlans: [{vlan: 10}]"}, "unsupported", 10),
         ({"link": "      backend: memif\n      socket: /tmp/x"}, "unsupported", 10),
+        ({"link": TWICE}, "given-twice", 10),
         ({"lag": ", mode: quiet"}, "out-of-range", 9),
         ({"more": "groups: {all: [west, east]}"}, "unsupported", 9),
         ({"traffic": ", answers: true"}, "unsupported", 9),

@@ -61,7 +61,7 @@ def nothing_done() -> None:
 
 
 def test_every_service_is_a_documented_setting_of_the_router() -> None:
-    assert ROUTER.settings == {service.setting: service.values for service in SERVICES}
+    assert ROUTER.settings.items() >= {service.setting: service.values for service in SERVICES}.items()
     text = (Path(__file__).parents[2] / "docs" / "labs.md").read_text()
     for service in SERVICES:
         assert f"`{service.setting}`" in text

@@ -31,12 +31,17 @@ def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven
 
     now: what a calibration of these ports would rest on.
     """
-    if wiring.clock == "virtual" or METHODS[job.plan.method].load_class is not FRAMES:
+    if wiring.clock == "virtual" or not _sends_frames(job):
         return None, ()
     proven = proven_for(job, wiring, now)
     if proven is None:
         return None, (PortsNotCalibrated(_command(job), _find_cables(job, wiring)),)
     return _judge_proof(job, wiring, proven)
+
+
+def _sends_frames(job: Job) -> bool:
+    """Only a tester of frames can be calibrated."""
+    return METHODS[job.plan.method].load_class is FRAMES
 
 
 def find_proof_of_hosts(
@@ -46,6 +51,8 @@ def find_proof_of_hosts(
 
     now: of each host, before its ports were opened.
     """
+    if not _sends_frames(job):
+        return None, ()
     found, missing = {}, []
     for host, share in by_host.shares_of(wiring).items():
         infos = [opened[number] for number in share.numbers]

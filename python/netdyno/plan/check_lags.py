@@ -47,6 +47,13 @@ def lags(
             "leave out `answers` of the profile",
         ),
     )
+    taken: set[str] = set()
+    for number, link in enumerate(lab.links):
+        twice = sorted(taken.intersection(link.interfaces)) if link.server == "" else ()
+        if twice:
+            why = f"interface `{twice[0]}` is named by two links"
+            source.report_key(("lab", "links", number), why, "give each link its own", code="given-twice")
+        taken.update(link.interfaces)
     found = [(why, hint) for is_so, why, hint in reasons if is_so]
     for why, hint in found:
         source.report_key(("lab", "links", places[0], "lag"), why, hint, code="unsupported")

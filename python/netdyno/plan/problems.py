@@ -125,7 +125,10 @@ def _describe_finding(finding: Any, source: Source, path: Path_) -> tuple[str, s
         what = f"an entry of `{name}`" if settled and isinstance(settled[-1], int) else f"`{name}`"
         return "wrong-type", f"{what} must be {wanted}, not {format_value(value)}{_inside(value)}", hint
     if kind in ("too_short", "string_too_short"):
-        return "empty", f"`{name}` is empty", "give at least one"
+        least = context.get("min_length", 1)
+        if least > 1 and value:
+            return "out-of-range", f"`{name}` has {len(value)}", f"it has at least {least}"
+        return "empty", f"`{name}` is empty", f"give at least {'one' if least == 1 else least}"
     if kind in ("too_long", "string_too_long"):
         return "too-many", f"`{name}` is too long", f"at most {context.get('max_length')}"
     if kind in ("literal_error", "enum"):

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit, Verdict
 from netdyno.verdict.proof_reasons import ByDirection, EachDirection, NoDirection
+from netdyno.verdict.reasons import names_a_stream
 from netdyno.verdict.words import MOST
 
 _SEVERITY: tuple[Limit, ...] = (
@@ -51,7 +52,8 @@ def judge_sum(verdicts: Mapping[str, Verdict]) -> Verdict:
     worst = next(limit for limit in _SEVERITY if limit in limits)
     reasons = {verdict.reason for verdict in verdicts.values()}
     if len(limits) == len(reasons) == 1:
-        return Verdict(worst, EachDirection(reasons.pop()))
+        (reason,) = reasons
+        return Verdict(worst, reason if names_a_stream(reason) else EachDirection(reason))
     # Of many directions only those that decided the limit are printed.
     ordered = [(scope, one) for scope, one in verdicts.items() if one.limit == worst or len(verdicts) <= MOST]
     # What limits comes first, what was clean last.

@@ -182,6 +182,11 @@ def find_part_unsent(stream: str, reason: Reason) -> tuple[Fraction, bool]:
     return cause.part, cause.stream == stream
 
 
+def names_a_stream(reason: Reason) -> bool:
+    """Whether it is of one stream, also where the verdict is on another one."""
+    return isinstance(reason, TesterShort) and isinstance(reason.cause, Unsent | SentLonger)
+
+
 class OtherLoad(VerdictReason, code="other-load"):
     """A time or a share that was measured at another load than asked for."""
 

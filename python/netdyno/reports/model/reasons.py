@@ -9,7 +9,7 @@ from netdyno.errors import counted
 from netdyno.reports.model import grid
 from netdyno.reports.model.view import ALL, CaseView, RunView
 from netdyno.verdict.proof_reasons import ByDirection, EachDirection
-from netdyno.verdict.reasons import find_part_unsent
+from netdyno.verdict.reasons import find_part_unsent, names_a_stream
 
 FULL_LINE = 99
 """Per cent of an enforced line from which the table itself says why the line was the limit."""
@@ -103,7 +103,8 @@ def of_case(case: CaseView) -> tuple[str, str] | None:
     if scope != ALL or len(streams) < 2 or not alike:
         return verdict.limit, str(verdict.reason)
     if len(alike) == len(streams) and len(set(alike.values())) == 1:
-        return verdict.limit, str(EachDirection(next(iter(alike.values()))))
+        reason = next(iter(alike.values()))
+        return verdict.limit, str(reason if names_a_stream(reason) else EachDirection(reason))
     named = [name for name, _ in verdict.reason.reasons] if isinstance(verdict.reason, ByDirection) else []
     least, _ = max(alike.items(), key=lambda one: find_part_unsent(*one))
     name = next((one for one in named if one in alike), least)
