@@ -42,13 +42,18 @@ def read_pressure_ns() -> int | None:
 
 @dataclass
 class ProgramLooks:
-    """What each thread of a program had of the processors since it started, ns. before: at the first look."""
+    """What each thread of a program had of the processors since it started, ns.
+
+    before: at the first look. first_ns, last_ns: when it was looked at, monotonic clock.
+    """
 
     pid: int
     threads: dict[str, tuple[int, int]] = field(default_factory=dict)
     before: dict[str, tuple[int, int]] = field(default_factory=dict)
+    first_ns: int = 0
+    last_ns: int = 0
 
-    def look(self) -> None:
+    def look(self, at_ns: int) -> None:
         """Reads how long its threads ran, and how long they were ready and waited."""
         try:
             for task in Path(f"/proc/{self.pid}/task").iterdir():
@@ -57,18 +62,20 @@ class ProgramLooks:
         except (OSError, ValueError):
             # It has ended, or this kernel does not count.
             return
-        self.before = self.before or dict(self.threads)
+        if not self.before:
+            self.before, self.first_ns = dict(self.threads), at_ns
+        self.last_ns = at_ns
 
-    def had(self, elapsed_ns: int) -> ProgramTime | None:
-        """Since the first look, of the thread that wanted most of a core; None: it was never seen."""
-        if not self.threads or elapsed_ns <= 0:
+    def had(self) -> ProgramTime | None:
+        """Since the first look, of the thread that wanted most of a core; None: it was not seen twice."""
+        if self.last_ns == self.first_ns:
             return None
         times = (
             (ran - before[0], waited - before[1])
             for name, (ran, waited) in self.threads.items()
             for before in (self.before.get(name, (0, 0)),)
         )
-        return ProgramTime(elapsed_ns, *max(times, key=sum))
+        return ProgramTime(self.last_ns - self.first_ns, *max(times, key=sum))
 
 
 @dataclass
@@ -118,7 +125,10 @@ class StreamLooks:
 
 
 class Looks:
-    """Looks at programs and connections in a thread of its own, from the begin of the block to its end."""
+    """Looks at programs and connections in a thread of its own, from the begin of the block to its end.
+
+    Programs are looked at by who enters and leaves as well: the thread may have no core for all that time.
+    """
 
     def __init__(self, programs: Iterable[ProgramLooks], streams: Mapping[int, list[StreamLooks]]) -> None:
         """streams: of each host that sends, by the process that holds its namespace."""
@@ -127,21 +137,20 @@ class Looks:
         self._streams: list[tuple[Sockets, list[StreamLooks]]] = []
         self._over = Event()
         self._thread = Thread(target=self._look_on, name="looks", daemon=True)
-        self._first_ns = self._last_ns = 0
 
     def __enter__(self) -> Looks:
-        self._first_ns = time.monotonic_ns()
+        self._look_at_programs()
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
+        self._look_at_programs()
 
-    @property
-    def elapsed_ns(self) -> int:
-        """From the first look to the last one."""
-        return self._last_ns - self._first_ns
+    def _look_at_programs(self) -> None:
+        for program in self._programs:
+            program.look(time.monotonic_ns())
 
     def _look_on(self) -> None:
         # A socket of pyroute2 is of the thread that opens it.
@@ -151,14 +160,13 @@ class Looks:
         while not self._over.wait(pause_s):
             # Where this thread waits for a core, programs do: that is no time to rest.
             had_ns = time.thread_time_ns()
-            self._look(time.monotonic_ns())
+            self._look_at_programs()
+            self._look_at_connections(time.monotonic_ns())
             pause_s = max(EVERY_S, REST * (time.thread_time_ns() - had_ns) / 1e9)
         for sockets, _ in self._streams:
             sockets.close()
 
-    def _look(self, at_ns: int) -> None:
-        for program in self._programs:
-            program.look()
+    def _look_at_connections(self, at_ns: int) -> None:
         for sockets, of_host in self._streams:
             try:
                 found = sockets.list_senders()
@@ -166,4 +174,3 @@ class Looks:
                 continue
             for one in of_host:
                 one.add(at_ns, found)
-        self._last_ns = at_ns

@@ -135,7 +135,7 @@ class Programs:
                 by_host.setdefault(self._hosts[pair.tx].pid, []).append(looks)
             run.streams[pair.stream].ports.add(pair.port)
         every = [*run.sending.values(), *run.receiving.values()]
-        run.looks = self._looking.enter_context(Looks(every, by_host))
+        self._looking.enter_context(Looks(every, by_host))
         return late_ns
 
     def look(self) -> dict[int, int | None]:
@@ -168,12 +168,10 @@ class _Run:
     sending: Mapping[int, ProgramLooks] = field(default_factory=dict)
     receiving: Mapping[int, ProgramLooks] = field(default_factory=dict)
     streams: dict[str, StreamLooks] = field(default_factory=dict)
-    looks: Looks | None = None
     pressure_ns: int | None = None
 
     def read_end(self) -> Ended:
         """What became of it, before it is ended."""
-        elapsed_ns = 0 if self.looks is None else self.looks.elapsed_ns
 
         def of(programs: Mapping[int, Running], looks: Mapping[int, ProgramLooks]) -> dict[int, ProgramEnd]:
             return {
@@ -181,7 +179,7 @@ class _Run:
                     None if one.is_running else one.printed,
                     one.complained,
                     one.killed_by,
-                    looks[number].had(elapsed_ns) if number in looks else None,
+                    looks[number].had() if number in looks else None,
                 )
                 for number, one in programs.items()
             }
