@@ -24,13 +24,13 @@ from netdyno.plan import load, parse
 from netdyno.plan.matrix import cases
 from netdyno.stats.path import FULL
 from netdyno.testers import iperf3, tables
-from netdyno.testers.by_hosts import LocalPrograms, Machines
+from netdyno.testers.by_hosts import LocalPrograms, Machines, find_core_share_ppm
 from netdyno.testers.iperf3 import Iperf3, Iperf3Session
 from netdyno.testers.iperf3_report import read_report
 from netdyno.testers.programs import Programs
 from netdyno.testers.tester import TesterMissingError
 from netdyno.values.load import Connections, Frames, Trial
-from netdyno.values.outcome import Carried, Outcome
+from netdyno.values.outcome import Carried, Outcome, ProgramTime
 from netdyno.values.reason import Reason
 from netdyno.values.units import L1Rate, Percent
 from netdyno.values.unmeasured import (
@@ -326,6 +326,12 @@ def test_processes_that_begin_apart_carry_over_all_the_time_they_took() -> None:
     ]
     found = iperf3._joined([(parts[0], 3 * 10**9), (parts[1], 4 * 10**9)])
     assert (found.connections, found.received_bytes, found.received_ns) == (5, 15 * 10**6, 4 * 10**9)
+
+
+def test_core_share_is_cpu_time_over_time_wanted() -> None:
+    # Idle for 6 s of 10: what it waited for costs three quarters of what it wanted, not three tenths.
+    assert find_core_share_ppm([ProgramTime(10 * 10**9, 10**9, 3 * 10**9)]) == 250_000
+    assert find_core_share_ppm([ProgramTime(10**9, 0, 0)]) is None
 
 
 def test_report_with_fewer_connections_than_asked_is_a_failure() -> None:

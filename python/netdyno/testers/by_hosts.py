@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 from netdyno.devices.linux.hosts import list_host_ports
@@ -239,6 +238,16 @@ def _on(host: str, program: ProgramEnd) -> ProgramTime | None:
     return None if program.time is None else replace(program.time, host=host)
 
 
+def find_core_share_ppm(programs: Sequence[ProgramTime]) -> int | None:
+    """The share that programs of a machine had of the time they wanted a core, ppm; None: they wanted none.
+
+    Of all together: one that wants a core for a moment may wait for as long and lose nothing.
+    """
+    ran_ns = sum(one.ran_ns for one in programs)
+    wanted_ns = ran_ns + sum(one.waited_ns for one in programs)
+    return ran_ns * 10**6 // wanted_ns if wanted_ns else None
+
+
 def _host(
     host: str,
     ended: Ended,
@@ -249,13 +258,12 @@ def _host(
     pairs: Sequence[Pair],
 ) -> HostHealth:
     """How one machine did."""
-    programs = [*ended.clients.values(), *ended.servers.values()]
-    shares = [1 - min(one.time.waited, Fraction(1)) for one in programs if one.time is not None]
+    programs = (*ended.clients.values(), *ended.servers.values())
     return HostHealth(
         name=host,
         began_late_ns=late_ns if ended.clients else None,
         clock_bound_ns=clock.bound_ps // 1000,
-        core_share_ppm=int(min(shares) * 10**6) if shares else None,
+        core_share_ppm=find_core_share_ppm([one.time for one in programs if one.time is not None]),
         longest_gap_ns=None,
         unsent=None,
         rx_dropped=None,
