@@ -19,8 +19,11 @@ from netdyno.reports.model.table import text
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.store import open_run
 from netdyno.values.finding import Table
+from netdyno.values.health import HostHealth
+from netdyno.values.host_facts import ClockState, HostFacts, PortFacts
 from netdyno.values.outcome import SENDERS_KERNEL, ConnectionCounts, ProgramTime
 from netdyno.values.series import Series, Steps
+from netdyno.values.situation import Place
 from tcp_outcomes import S, connection
 
 REPORT = Path(__file__).parent.parent / "data" / "iperf3" / "3.12-one.json"
@@ -61,6 +64,31 @@ def test_each_connection_is_a_row_with_what_held_it(run: RunView) -> None:
 def test_programs_at_both_ends_have_their_share_of_a_core(run: RunView) -> None:
     sends, receives = connection_tables.programs(run.cases[0]).rows
     assert (sends[1:3], receives[1:3]) == (("10 %", "5 %"), ("90 %", "0 %"))
+
+
+def test_host_whose_programs_were_not_seen_has_its_payload(run: RunView) -> None:
+    (case,) = run.cases
+    (trial,) = case.trials
+    (carried,) = trial.result.carried
+    host = HostHealth("west", 0, 0, None, None, None, None, None, 10 * S, (carried.name,))
+    facts = [
+        HostFacts(name, "", 1, "", ClockState(""), (PortFacts(name, "eth0", "", None, ()),))
+        for name in ("west", "east")
+    ]
+    counts = ConnectionCounts((replace(carried, sender=None, receiver=None),), S)
+    hosts = (host, replace(host, name="east", streams=()))
+    spread = replace(
+        case,
+        streams=(carried.name,),
+        places=(Place(0, 1),),
+        ports=("west", "east"),
+        hosts=tuple(facts),
+        trials=(replace(trial, result=replace(trial.result, counts=counts, hosts=hosts)),),
+    )
+    sends, receives = connection_tables.by_host(spread).rows
+    assert sends[1] == receives[2] != sends[2]
+    assert sends[2] == receives[1] == "0 bit/s"
+    assert sends[3:5] == receives[3:5] == ("n/a", "n/a")
 
 
 def test_what_the_senders_kernel_says_is_none_of_the_device(run: RunView) -> None:
