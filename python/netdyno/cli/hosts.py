@@ -34,7 +34,7 @@ def hosts(plan: Path, overrides: tuple[str, ...], is_start: bool, is_stop: bool)
     from netdyno.hosts import login
     from netdyno.hosts.door import connect
     from netdyno.hosts.facts import read_host
-    from netdyno.hosts.inspect import describe, inspect_ports, list_lacks
+    from netdyno.hosts.inspect import Clock, describe, inspect_ports, list_lacks
     from netdyno.hosts.resident import describe_host
     from netdyno.reports.model.hosts_table import describe_clock, describe_processor
     from netdyno.testers import read_versions
@@ -63,7 +63,7 @@ def hosts(plan: Path, overrides: tuple[str, ...], is_start: bool, is_stop: bool)
         named = [(link.interface or link.tester_port, link.backend.kind) for link in links]
         try:
             click.echo(f"{host}  {describe(door.call(host, describe_host))}, {door.address(host)}")
-            bound_us = door.measure_clock(host).bound_ps / 1e6
+            bound_us = door.create(host, Clock).offset().bound_ps / 1e6
             states = door.call(host, inspect_ports, named)
             lacks = door.call(host, list_lacks)
             facts = door.call(host, read_host, host, [(interface, interface) for interface, _ in named])

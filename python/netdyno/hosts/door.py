@@ -198,13 +198,6 @@ class Door:
             future.cancel()
             raise
 
-    def measure_clock(self, host: str) -> Offset:
-        """How far a host's clock is from ours."""
-        from netdyno.hosts.inspect import Clock
-
-        clock = self.create(host, Clock)
-        return measure_offset(lambda: int(clock.wait_for("now_ps")()))
-
     def create(self, host: str, kind: type) -> Remote:
         """An object of a class that lives on a host. Raises HostError."""
         address = self.address(host)
@@ -281,6 +274,10 @@ class Remote:
             raise self._door.lost(self._host) from error
         return lambda: self._door._answer(self._host, pending.result)
 
+    def offset(self) -> Offset:
+        """How far its clock, which its `clock_ps` reads, is from ours. Raises HostError."""
+        return measure_offset(lambda: int(self.wait_for("clock_ps")()))
+
 
 class RemoteSession:
     """A session of the engine on a host, asked from here."""
@@ -299,7 +296,7 @@ class RemoteSession:
 
     def offset(self) -> Offset:
         """How far its clock is from ours."""
-        return measure_offset(lambda: int(self._remote.wait_for("clock_ps")()))
+        return self._remote.offset()
 
     def close(self) -> None:
         """Closes the ports, as far as the host is there."""

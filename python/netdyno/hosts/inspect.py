@@ -65,7 +65,7 @@ def list_lacks() -> list[str]:
 class Clock:
     """This host's clock, to be asked from another."""
 
-    async def now_ps(self) -> int:
+    async def clock_ps(self) -> int:
         """What it reads."""
         return now_ps()
 

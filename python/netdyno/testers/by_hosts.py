@@ -67,14 +67,13 @@ class RemotePrograms:
 
     def __init__(self, host: str, door: Door) -> None:
         """Raises HostError."""
-        self._host, self._door = host, door
         self._remote: Remote = door.create(host, ResidentPrograms)
 
     def ask(self, method: str, *arguments: Any) -> Callable[[], Any]:
         return self._remote.call("ask", method, *arguments)
 
     def offset(self) -> Offset:
-        return self._door.measure_clock(self._host)
+        return self._remote.offset()
 
     def close(self, kind: type[BaseException] | None, *_: Any) -> None:
         try:
