@@ -141,3 +141,6 @@ def answer(ask: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
         return {"value": ask(*arguments)}
     except (_engine.EngineError, NetdynoError) as refused:
         return {"error": [str(refused), refused.hint, refused.code]}
+    except OSError as refused:
+        # From here on an OSError is one of the connection to this host.
+        return {"error": [str(refused), None, "command-failed"]}
