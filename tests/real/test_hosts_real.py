@@ -30,7 +30,7 @@ from netdyno.devices.linux import device as dut
 from netdyno.devices.linux import links, namespaces
 from netdyno.hosts.clocks import measure_offset
 from netdyno.hosts.merge import merge_results
-from netdyno.hosts.resident import Resident
+from netdyno.hosts.resident import InUseError, Resident, hold_interfaces
 from netdyno.hosts.split import find_owners, split_session, split_trial
 from netdyno.methods.reasons.tester import SentLonger, Unsent
 from netdyno.reports.model import reasons
@@ -206,6 +206,19 @@ def test_interface_of_another_load_test_is_refused() -> None:
     del first
     assert "value" in second.open(session)
     second.close()
+
+
+def test_interface_is_taken_while_a_session_opens_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    def open_session(session: str) -> None:
+        with pytest.raises(InUseError), hold_interfaces(["west"]):
+            pass
+        raise OSError("no such device")
+
+    monkeypatch.setattr(_engine, "Session", open_session)
+    session = json.dumps({"ports": [{"backend": {"interface": "west"}}]})
+    assert Resident().open(session)["error"][2] == "command-failed"
+    with hold_interfaces(["west"]):
+        assert Resident().open(session)["error"][2] == "interface-in-use"
 
 
 @pytest.fixture(scope="module")

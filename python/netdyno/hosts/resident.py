@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from typing import Any
 
@@ -60,21 +60,16 @@ def interfaces_of(session: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(one["interface"] for one in backends if "interface" in one)
 
 
-def _refuse_taken(wanted: frozenset[str]) -> None:
-    """Raises InUseError for interfaces that somebody has."""
+@contextmanager
+def hold_interfaces(interfaces: Collection[str]) -> Iterator[None]:
+    """Keeps interfaces from load tests meanwhile. Raises InUseError."""
+    wanted = frozenset(interfaces)
     for interface in sorted(wanted & _TAKEN):
         raise InUseError(
             f"another load test has the interface `{interface}`",
             "wait for its end, or give one of the plans another interface",
             code="interface-in-use",
         )
-
-
-@contextmanager
-def hold_interfaces(interfaces: Collection[str]) -> Iterator[None]:
-    """Keeps interfaces from load tests meanwhile. Raises InUseError."""
-    wanted = frozenset(interfaces)
-    _refuse_taken(wanted)
     _TAKEN.update(wanted)
     try:
         yield
@@ -87,18 +82,17 @@ class Resident:
 
     def __init__(self) -> None:
         self._session: _engine.Session | None = None
-        self._interfaces: frozenset[str] = frozenset()
+        self._held = ExitStack()
 
     def open(self, session: str) -> dict[str, Any]:
         """Opens the ports of a SessionSpec; what each turned out to be."""
         sys.audit("netdyno.real_time")
 
         def opened() -> str:
-            wanted = interfaces_of(json.loads(session))
-            _refuse_taken(wanted)
-            self._session = _engine.Session(session)
-            self._interfaces = wanted
-            _TAKEN.update(wanted)
+            with ExitStack() as opening:
+                opening.enter_context(hold_interfaces(interfaces_of(json.loads(session))))
+                self._session = _engine.Session(session)
+                self._held = opening.pop_all()
             return self._session.ports()
 
         return answer(opened)
@@ -126,8 +120,7 @@ class Resident:
         session, self._session = self._session, None
         if session is not None:
             session.close()
-        _TAKEN.difference_update(self._interfaces)
-        self._interfaces = frozenset()
+        self._held.close()
         return os.getpid()
 
     def __del__(self) -> None:
