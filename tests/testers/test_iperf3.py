@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from netdyno.campaign.versions import versions
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.hosts import Running
 from netdyno.hosts.split import HERE
@@ -23,7 +24,7 @@ from netdyno.methods.tcp import METHOD, PAYLOAD
 from netdyno.plan import load, parse
 from netdyno.plan.matrix import cases
 from netdyno.stats.path import FULL
-from netdyno.testers import iperf3, tables
+from netdyno.testers import TESTERS, iperf3, tables
 from netdyno.testers.by_hosts import LocalPrograms, Machines, find_core_share_ppm
 from netdyno.testers.iperf3 import Iperf3, Iperf3Session
 from netdyno.testers.iperf3_report import read_report
@@ -158,7 +159,7 @@ def test_client_cut_off_by_its_time_limit_says_so(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(iperf3, "open_machines", lambda wiring, mtu: nullcontext(machines))
     plan = load(EXAMPLE, tables=tables())
     wiring = plan.kind.wire(plan.lab.links, {})
-    session = Iperf3Session(plan, wiring, cases(plan)[0], ExitStack(), processes=1)
+    session = Iperf3Session(plan, wiring, cases(plan)[0], ExitStack(), processes={HERE: 1})
     trial = Trial("tcp", Connections(10**7, "cubic"))
     unseen: Any = SimpleNamespace(begin=lambda: None, look=lambda now: 0.001, end=lambda now: None)
     outcome = session.measure(cases(plan)[0], trial, unseen, lambda: False)
@@ -201,7 +202,7 @@ def _measure(first: str, second: str, direction: str) -> Outcome:
     plan = load(EXAMPLE, tables=tables())
     case = next(one for one in cases(plan) if dict(one.choices)["direction"] == direction)
     wiring = plan.kind.wire(plan.lab.links, {})
-    session = Iperf3Session(plan, wiring, case, ExitStack(), processes=1)
+    session = Iperf3Session(plan, wiring, case, ExitStack(), processes={HERE: 1})
     session._machines = _here(_Scripted(first), _Scripted(second))
     unseen: Any = SimpleNamespace(begin=lambda: None, look=lambda now: 0.01, end=lambda now: None)
     return session.measure(case, Trial("tcp", Connections(5 * 10**9, "cubic")), unseen, lambda: False)
@@ -251,7 +252,7 @@ def _measure_far(client: str, number: int = 0) -> tuple[Iperf3Session, Outcome]:
     """A short trial of a case towards a server, whose client is a script."""
     plan = parse(FAR, tables=tables())
     case = cases(plan)[number]
-    session = Iperf3Session(plan, plan.kind.wire(plan.lab.links, {}), case, ExitStack(), processes=2)
+    session = Iperf3Session(plan, plan.kind.wire(plan.lab.links, {}), case, ExitStack(), processes={HERE: 2})
     session._machines = _here(_Scripted(client), None)
     unseen: Any = SimpleNamespace(begin=lambda: None, look=lambda now: 0.001, end=lambda now: None)
     return session, session.measure(case, Trial("tcp", Connections(10**6, "cubic")), unseen, lambda: False)
@@ -297,7 +298,7 @@ def test_missing_congestion_control_lasts_and_has_a_hint_of_those_there() -> Non
 def test_own_frames_are_not_sent_to_a_server() -> None:
     plan = parse(FAR, tables=tables())
     case = cases(plan)[0]
-    session = Iperf3Session(plan, plan.kind.wire(plan.lab.links, {}), case, ExitStack(), processes=1)
+    session = Iperf3Session(plan, plan.kind.wire(plan.lab.links, {}), case, ExitStack(), processes={HERE: 1})
     trial = Trial(FULL, Frames.steady(Percent(Fraction(1)), 10**9))
     with pytest.raises(NotMeasuredError) as refused:
         session.measure(case, trial, cast("Any", None), lambda: False)
@@ -308,7 +309,7 @@ def test_own_frames_of_a_path_go_between_the_hosts() -> None:
     plan = load(EXAMPLE, tables=tables())
     case = cases(plan)[-1]
     wiring = plan.kind.wire(plan.lab.links, {})
-    session = Iperf3Session(plan, wiring, case, ExitStack(), processes=1)
+    session = Iperf3Session(plan, wiring, case, ExitStack(), processes={HERE: 1})
     asked = json.loads(session.asked(case, Trial(FULL, Frames.steady(Percent(Fraction(1)), 10**9))))
     west, east = (port.ipv4 for port in wiring.ports)
     ends = [(one["headers"][1]["src"], one["headers"][1]["dst"]) for one in asked["streams"]]
@@ -371,3 +372,31 @@ def test_missing_program_names_its_package(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(TesterMissingError) as missing:
         Iperf3().versions()
     assert (missing.value.code, missing.value.hint) == ("tester-missing", "sudo apt-get install iperf3")
+
+
+def test_program_of_other_hosts_is_not_asked_for_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name, path: None)
+    plan = load(EXAMPLE.with_name("hosts-tcp.yaml"), tables=tables())
+    assert "iperf3" not in versions(TESTERS["iperf3"], plan)
+    here = replace(plan.lab.links[0], host="")
+    one_here = replace(plan, lab=replace(plan.lab, links=(here, *plan.lab.links[1:])))
+    with pytest.raises(TesterMissingError):
+        versions(TESTERS["iperf3"], one_here)
+
+
+def test_stream_has_processes_for_the_ends_it_has() -> None:
+    plan = load(EXAMPLE.with_name("hosts-tcp.yaml"), tables=tables())
+    case = cases(plan)[0]
+    wiring = plan.kind.wire(plan.lab.links, {}).with_hosts(plan.lab.hosts)
+    processes = {"gen1": 4, "gen2": 1, "gen3": 1, "gen4": 1}
+    session = Iperf3Session(plan, wiring, case, ExitStack(), processes)
+    asked = json.loads(session.asked(case, Trial("tcp", Connections(10**9, "cubic", streams=4))))
+    clients = {one["name"]: one["clients"] for one in asked["streams"]}
+    assert {name: len(found) for name, found in clients.items()} == {
+        "p1-p2": 4,
+        "p2-p3": 1,
+        "p3-p4": 1,
+        "p4-p1": 4,
+    }
+    ports = [client.split(" -p ")[1].split()[0] for found in clients.values() for client in found]
+    assert len(set(ports)) == len(ports)

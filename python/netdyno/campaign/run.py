@@ -91,7 +91,7 @@ def run(
         scale=plan.scale,
         only=dict(selection.only or {}),
         seed=plan.seed,
-        versions=versions(tester),
+        versions=versions(tester, plan),
         overrides=plan.overrides,
     )
     with ExitStack() as entered:
@@ -159,7 +159,7 @@ def resume(
             finished = {case.head.number for case in stored.cases if case.state == "done"}
             begun = {case.head.number: case.wiring for case in stored.cases}
             chosen, every = selection.cases(plan), cases(plan)
-            calibrations, running = _calibrations(folder.resolve().parent), versions(tester)
+            calibrations, running = _calibrations(folder.resolve().parent), versions(tester, plan)
             jobs = [
                 Job(
                     plan,

@@ -231,7 +231,7 @@ def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
 
     plan = plan or ports.default_plan(quick=effort.name == "quick")
     entry = TESTERS[plan.tester]
-    said = versions(entry)
+    said = versions(entry, plan)
     tester = load_tester(entry)
 
     def say(line: str) -> None:

@@ -8,12 +8,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from netdyno.devices.linux.hosts import address_of, find_version, read_congestion_controls
+from netdyno.devices.linux.hosts import (
+    address_of,
+    find_version,
+    list_host_ports,
+    read_congestion_controls,
+)
 from netdyno.errors import names
 from netdyno.hosts.door import connect
 from netdyno.hosts.split import HERE, find_owners
@@ -80,10 +85,13 @@ class Iperf3:
     @contextmanager
     def open(self, plan: Plan, wiring: Wiring, cases: Sequence[Case]) -> Iterator[Iperf3Session]:
         """The ports are hosts for trials of connections, and the engine's for those of frames."""
-        hosts = set(find_owners(wiring.session)) - {HERE}
-        door = connect(wiring.session["hosts"]["scheduler"]) if hosts else None
-        counts = [door.call(host, _count_processes, wiring.slowest) for host in hosts] if door else []
-        processes = max([_count_processes(wiring.slowest), *counts])
+        owners = find_owners(wiring.session)
+        processes = {
+            host: _count_processes(wiring.slowest)
+            if host == HERE
+            else connect(wiring.session["hosts"]["scheduler"]).call(host, _count_processes, wiring.slowest)
+            for host in {owners[number] for number in list_host_ports(wiring)}
+        }
         with ExitStack() as opened:
             yield Iperf3Session(plan, wiring, cases[0], opened, processes)
 
@@ -157,7 +165,10 @@ class _Client:
 class Iperf3Session(OneLab):
     """Ports that are hosts or the engine's, as the last trial wanted them."""
 
-    def __init__(self, plan: Plan, wiring: Wiring, case: Case, opened: ExitStack, processes: int) -> None:
+    def __init__(
+        self, plan: Plan, wiring: Wiring, case: Case, opened: ExitStack, processes: Mapping[str, int]
+    ) -> None:
+        """processes: how many share the connections of a stream on each machine that has ports, at most."""
         self.ports = tuple(PortInfo(port.name) for port in wiring.ports)
         self._plan = plan
         # Own frames go where connections do: a router may have no other routes, a firewall no other rules.
@@ -194,21 +205,22 @@ class Iperf3Session(OneLab):
         options += [f"-w {load.window_bytes}"] if load.window_bytes else []
         options += [f"-M {load.mss_bytes}"] if load.mss_bytes else []
         flows = load.streams or case.profile.flows
-        ours = _shared(flows, self._processes)
+        owners = find_owners(self._wiring.session)
         far = list_servers(case, self._wiring)
         found = {}
-        for number, one in enumerate(streams(case, self._wiring)):
-            address, first, shares = (
-                address_of(self._wiring, one.place.rx),
-                FIRST_PORT + number * len(ours),
-                ours,
-            )
-            own = options
+        free = FIRST_PORT
+        for one in streams(case, self._wiring):
+            tx, rx = one.place.tx, one.place.rx
             if one.name in far:
                 # A process more would need a server more.
                 address, _, port = far[one.name].partition(":")
                 first, shares = int(port), [flows]
-                own = [*options, "-R"] if self._wiring.ports[one.place.tx].server else options
+                own = [*options, "-R"] if self._wiring.ports[tx].server else options
+            else:
+                # As many at both ends: of the machine whose version or cores want more.
+                shares = _shared(flows, max(self._processes[owners[end]] for end in (tx, rx)))
+                address, first, own = address_of(self._wiring, rx), free, options
+                free += len(shares)
             found[one.name] = [
                 _Client(one, address, first + part, share, " ".join(own)) for part, share in enumerate(shares)
             ]
