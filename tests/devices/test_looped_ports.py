@@ -115,6 +115,16 @@ def test_each_looped_port_does_at_least_what_it_does_in_the_lab(
         assert all(done.get(port, 0) >= fps - slack for port, fps in least.items()), (least, done)
 
 
+def test_looped_ports_of_a_bundle_are_ports_of_their_own() -> None:
+    plan = plan_of(4)
+    (case,) = cases(plan)
+    lab = wired(plan, case)
+    joined = looped(replace(lab, ports=tuple(replace(port, bundle="far") for port in lab.ports)))
+    spec = trial_spec(plan, case, joined.own, Trial("t", Frames.steady(FrameRate(FPS), 10**9)))
+    assert [port["bundle"] for port in spec["ports"]] == [0] * 4
+    assert not any({"lag", "bundle"} & port.keys() for port in lead_back(spec, joined)["ports"])
+
+
 @pytest.mark.parametrize("hosts", [2, 4])
 @pytest.mark.parametrize(("count", "pattern", "direction"), list(combinations()))
 def test_ports_looped_on_each_host_do_what_they_do_in_the_lab(

@@ -48,6 +48,7 @@ def test_frames_for_a_port_may_come_by_any_of_its_bundle() -> None:
         ('d2"], rate: 1Gbps', 'd2"], rate: 10Gbps', "conflict", 6),
         ("external", "emulated/router", "conflict", 6),
         ("far", "two words", "wrong-format", 6),
+        ("flows: 4", "flows: 4, answers: true", "unsupported", 6),
         (
             "method: {throughput: {duration: 1s}}",
             "tester: iperf3\nmethod: {tcp: {duration: 1s}}",

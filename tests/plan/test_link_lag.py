@@ -41,6 +41,7 @@ def test_load_in_per_cent_is_of_all_members() -> None:
     sent = streams(case, wiring)
     assert [one.name for one in sent] == ["west-east", *(f"east.e{n}-west" for n in range(1, 5))]
     assert [own_flows(one, wiring, 64) for one in sent] == [64, 16, 16, 16, 16]
+    assert [one.place.bundle for one in sent] == [(1, 2, 3, 4), *[()] * 4]
     known = situation(case, wiring)
     assert known.line("sum") == 2 * known.line("west-east") == 8 * known.line("east.e1-west")
     assert known.line_out_fps("west-east") == 4 * known.in_fps("east.e1-west")
@@ -49,6 +50,7 @@ def test_load_in_per_cent_is_of_all_members() -> None:
     spec = trial_spec(plan, case, wiring, Trial("one", Frames(segments)))
     assert [one["schedule"][0]["from_bps"] for one in spec["streams"]] == [2 * 10**9, *[5 * 10**8] * 4]
     assert [one.get("lag") for one in spec["ports"]] == [None, 1, 1, 1, 1]
+    assert not any("bundle" in one for one in spec["ports"])
 
 
 def test_few_flows_use_as_many_members() -> None:

@@ -10,9 +10,11 @@ from balanced import PLACES, PORTS, S, balance, by_hand, counter, path_of, trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.series import Series
+from netdyno.values.situation import Place
 from netdyno.verdict.balance import balance_trial, sum_paths
 from netdyno.verdict.balance_reasons import explain_frames
 from netdyno.verdict.device_counts import Counters, count_ports
+from netdyno.verdict.device_trial import count_trial
 
 IN, OUT = ("Te0/1", "rx_packets"), ("Te0/2", "tx_packets")
 MS = 1_000_000
@@ -222,13 +224,15 @@ def test_balance_of_an_emulated_bridge_with_a_fault_finds_the_rest() -> None:
     assert {path.link_in for path in paths} == {path.link_out for path in paths} == {0}
 
 
-def test_frames_of_all_members_of_a_lag_are_in_the_balance() -> None:
-    """The first member stands for the LAG; the device sent 400 frames by it and 600 by the other."""
+@pytest.mark.parametrize("receivers", [(1,), (1, 2)])
+def test_frames_by_any_port_of_a_bundle_are_in_the_balance(receivers: tuple[int, ...]) -> None:
+    """A hash puts 550 of 1,000 frames on one port of a LAG or ECMP group, whichever they were for."""
     names = (*PORTS, "Te0/3")
-    outcome = by_hand({IN: 1000, OUT: 400, ("Te0/3", "tx_packets"): 600}, sent=1000, received=400)
-    second = replace(outcome.ports[1], name="east.2", rx_frames=600)
+    outcome = by_hand({IN: 1000, OUT: 550, ("Te0/3", "tx_packets"): 450}, sent=1000, received=550)
+    second = replace(outcome.ports[1], name="east.2", rx_frames=450)
     outcome = outcome.with_counts(ports=(*outcome.ports, second))
-    ports = count_ports(outcome, names, Counters(outcome, 10 * S), ())
-    (path,) = balance_trial(outcome, PLACES, ports, (), lags=((1, 2),))
+    places = {f"to-{rx}": Place(0, rx, bundle=(1, 2)) for rx in receivers}
+    ports = count_ports(outcome, names, count_trial(outcome, 10 * S, places, names), ())
+    (path,) = balance_trial(outcome, places, ports, ())
     assert (path.receivers, path.given, path.received) == (("east", "east.2"), 1000, 1000)
     assert path.is_whole

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 UNSAID = ("messages", "listens", "behind")
 """What a modifier has a port say and hear. The far end of an odd port says nothing."""
 
+JOINED = ("lag", "bundle")
+"""What a port has in common with others of the lab."""
+
 
 def lead_back(spec: dict[str, Any], wiring: Wiring) -> dict[str, Any]:
     """The TrialSpec for looped ports, from that for the lab's ports (`wiring.lab`).
@@ -26,8 +29,8 @@ def lead_back(spec: dict[str, Any], wiring: Wiring) -> dict[str, Any]:
     sends or what it receives in the lab, whichever host is at the other end.
     """
     numbers = range(len(spec["ports"])) if wiring.share_of is None else wiring.numbers
-    # Members of a LAG are joined with each other, or with other ports: each is one of its own.
-    own = [{name: one for name, one in port.items() if name != "lag"} for port in spec["ports"]]
+    # Members of a LAG or bundle are joined with each other, or with other ports: each is one of its own.
+    own = [{name: one for name, one in port.items() if name not in JOINED} for port in spec["ports"]]
     ports = [{**own[number], "mac": port.mac} for number, port in zip(numbers, wiring.ports, strict=False)]
     for port in wiring.ports[len(ports) :]:
         ports.append({**ports[-1], "mac": port.mac, **{what: [] for what in UNSAID}})

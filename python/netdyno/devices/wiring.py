@@ -250,6 +250,10 @@ class Wiring:
         name = self.ports[port].bundle
         return tuple(number for number, one in enumerate(self.ports) if one.bundle == name) if name else ()
 
+    def arrival_ports(self, port: int) -> tuple[int, ...]:
+        """The numbers of the ports of one's bundle or LAG, itself among them; none: it is of neither."""
+        return self.bundled_with(port) or (self.members(port) if self.ports[port].lag else ())
+
     @property
     def slowest(self) -> L1Rate:
         """The rate of its slowest line, which a load in per cent is of; of a LAG all its members together."""

@@ -15,8 +15,8 @@ from netdyno.plan import Plan, Profile, Tables, check_goals, check_watch, proble
 from netdyno.plan import models as m
 from netdyno.plan.check_cases import check_cases
 from netdyno.plan.check_groups import check_fit, groups
-from netdyno.plan.check_lab import bundles, include, lab, servers
-from netdyno.plan.check_lags import lags
+from netdyno.plan.check_lab import include, lab, servers
+from netdyno.plan.check_lags import bundles, lags
 from netdyno.plan.check_matrix import axes, filters, not_parameters, only_kind
 from netdyno.plan.check_routing import routing_neighbours
 from netdyno.plan.check_traffic import profiles
@@ -116,7 +116,7 @@ def check(source: Source, base: Path | None, tables: Tables, overrides: Sequence
         _tester(source, whole.tester, method, tables)
         if planned is not None:
             servers(source, planned, whole.tester, tables)
-            bundles(source, planned)
+            bundles(source, planned, known.values())
     if included is None or planned is None or matrix is None or method is None or not known:
         return None
     title = raw.get("title")

@@ -424,28 +424,6 @@ def _stand_in(given: object) -> dict[str, Any]:
     return found or {"ospf": {}}
 
 
-def bundles(source: Source, lab: PlannedLab) -> None:
-    """Links of a LAG or ECMP group: two or more, alike, of a device that another one built, on one host."""
-    each: dict[str, list[int]] = {}
-    for index, link in enumerate(lab.links):
-        if link.bundle:
-            each.setdefault(link.bundle, []).append(index)
-    for name, indexes in each.items():
-        alike = {(lab.links[index].rate_bps, lab.links[index].host) for index in indexes}
-        if lab.kind != EXTERNAL:
-            why = (
-                f"`{lab.kind}` spreads no frames over its links",
-                f"leave `bundle` out, or `kind: {EXTERNAL}`",
-            )
-        elif len(indexes) < 2:
-            why = f"`{name}` has one link", "give another link the same `bundle`, or leave it out"
-        elif len(alike) > 1:
-            why = f"the links of `{name}` have different rates or hosts", "one rate, and ports of one host"
-        else:
-            continue
-        source.report_key(("lab", "links", indexes[0], "bundle"), *why, code="conflict")
-
-
 NO_LAG = ("interface", "server", "vlans", "routing", "bundle")
 """Fields of a link that one with `lag` has not."""
 

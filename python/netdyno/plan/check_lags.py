@@ -1,4 +1,4 @@
-"""Whether a plan can have the LAGs of its links, several interfaces of the tester each."""
+"""Whether a plan can have the LAGs of its links, several interfaces of the tester each, and its bundles."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def lags(
             "leave out `host` of the nodes",
         ),
         (
-            any(one.of_class(name).answers for one in profiles for name in ("", *one.classes)),
+            has_answers(profiles),
             "answers come back to the interface of a LAG that the device chooses",
             "leave out `answers` of the profile",
         ),
@@ -58,3 +58,37 @@ def lags(
     for why, hint in found:
         source.report_key(("lab", "links", places[0], "lag"), why, hint, code="unsupported")
     return replace(lab, links=tuple(replace(link, lag=None) for link in lab.links)) if found else lab
+
+
+def bundles(source: Source, lab: Lab, profiles: Collection[Profile]) -> None:
+    """Links of a LAG or ECMP group: two or more, alike, of a device that another one built, on one host."""
+    each: dict[str, list[int]] = {}
+    for index, link in enumerate(lab.links):
+        if link.bundle:
+            each.setdefault(link.bundle, []).append(index)
+    for name, indexes in each.items():
+        code = "conflict"
+        alike = {(lab.links[index].rate_bps, lab.links[index].host) for index in indexes}
+        if lab.kind != EXTERNAL:
+            why = (
+                f"`{lab.kind}` spreads no frames over its links",
+                f"leave `bundle` out, or `kind: {EXTERNAL}`",
+            )
+        elif len(indexes) < 2:
+            why = f"`{name}` has one link", "give another link the same `bundle`, or leave it out"
+        elif len(alike) > 1:
+            why = f"the links of `{name}` have different rates or hosts", "one rate, and ports of one host"
+        elif has_answers(profiles):
+            code = "unsupported"
+            why = (
+                "answers come back to the port of a bundle that the device chooses",
+                "leave out `answers` of the profile",
+            )
+        else:
+            continue
+        source.report_key(("lab", "links", indexes[0], "bundle"), *why, code=code)
+
+
+def has_answers(profiles: Collection[Profile]) -> bool:
+    """Whether streams of these profiles or of their classes answer others."""
+    return any(one.of_class(name).answers for one in profiles for name in ("", *one.classes))

@@ -278,7 +278,7 @@ def _paths(case: Case, wiring: Wiring) -> list[Stream]:
                     group=group.name,
                     line=line,
                     card=group.cards[way.tx],
-                    bundle=wiring.bundled_with(ports[way.rx]),
+                    bundle=wiring.arrival_ports(ports[way.rx]),
                 )
                 name = f"{prefix}{every[member]}-{to}"
                 between = (

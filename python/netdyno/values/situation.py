@@ -37,6 +37,11 @@ class Place:
     bundle: tuple[int, ...] = ()
     """Ports that its frames may arrive at, of one LAG or ECMP group, `rx` among them; empty: `rx` alone."""
 
+    @property
+    def arrives(self) -> tuple[int, ...]:
+        """All ports that its frames may arrive at."""
+        return self.bundle or (self.rx,)
+
 
 @dataclass(frozen=True)
 class Behind:
@@ -229,6 +234,16 @@ class Situation:
         line = self.line_out_fps(stream)
         line *= 1 - self.taken[place.rx] if self.taken else 1
         return line / self.growth[number] if self.growth else line
+
+    def arrives(self, stream: str) -> tuple[int, ...]:
+        """The numbers of the ports that a stream's frames may arrive at."""
+        number = self._numbers[stream]
+        return self.places[number].arrives if self.places else (number,)
+
+    def arrival_fps(self, stream: str) -> Fraction:
+        """As `out_fps`, of all ports that a stream's frames may arrive at: those of a bundle are alike."""
+        ports = self.arrives(stream)
+        return self.out_fps(stream) * len(ports) / len(self.lag_of(ports[0]))
 
     def line_out_fps(self, stream: str) -> Fraction:
         """The most frames per second that the link of a stream's receiving port carries, of all senders."""

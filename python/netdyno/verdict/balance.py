@@ -6,7 +6,7 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -118,18 +118,16 @@ def balance_trial(
     places: Mapping[str, Place],
     ports: Mapping[int, PortCounts],
     shared: tuple[Drop, ...],
-    lags: Sequence[tuple[int, ...]] = (),
 ) -> tuple[Path, ...]:
     """The balance of each part of a trial whose links have no streams in common with others.
 
     places: of its streams, by name. ports: its links by number. shared: what the device dropped of no port.
-    lags: those of the tester, the numbers of their ports.
     Empty if the ends of a stream are unknown.
     """
-    if not places or not all(place.tx in ports and place.rx in ports for place in places.values()):
+    if not places or not all({place.tx, *place.arrives} <= ports.keys() for place in places.values()):
         return ()
     streams = (*outcome.streams, *outcome.beside)
-    parts = list(_parts(places.values(), lags))
+    parts = list(_parts(places.values()))
     if any(one.elsewhere for one in streams):
         # They came by links of other parts, or of none.
         parts = [_join_parts(parts, ports)]
@@ -155,12 +153,11 @@ _Part: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 """Numbers of sending and of receiving ports."""
 
 
-def _parts(places: Iterable[Place], lags: Sequence[tuple[int, ...]]) -> Iterator[_Part]:
+def _parts(places: Iterable[Place]) -> Iterator[_Part]:
     """Sending and receiving ports of streams, joined where streams share an end."""
-    members = {lag[0]: set(lag) for lag in lags}
     left: list[tuple[set[int], set[int]]] = []
     for place in places:
-        tx, rx = {place.tx}, members.get(place.rx, {place.rx})
+        tx, rx = {place.tx}, set(place.arrives)
         others = []
         for senders, receivers in left:
             if senders & tx or receivers & rx:

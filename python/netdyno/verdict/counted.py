@@ -129,13 +129,13 @@ def _balance(trial: Outcome, planned_ns: int, evidence: Evidence) -> tuple[Path,
         return ()
     situation = evidence.situation
     places = dict(zip(situation.streams, situation.places, strict=True))
-    counters = count_trial(trial, planned_ns, places, situation.device_ports, situation.lags)
+    counters = count_trial(trial, planned_ns, places, situation.device_ports)
     if not counters.has_frames:
         return ()
     lines = bound_lines(situation.lines, situation.mean_size, is_enforced=evidence.enforced_rate)
     ports = count_ports(trial, situation.device_ports, counters, lines)
     shared = tuple(counters.shared(situation.device_ports))
-    return balance_trial(trial, places, ports, shared, situation.lags)
+    return balance_trial(trial, places, ports, shared)
 
 
 def _drops(paths: tuple[Path, ...]) -> Iterator[Drop]:

@@ -13,16 +13,9 @@ from netdyno.verdict.device_counts import IN, MEMBERS, OUT, Counters, Line
 
 
 def count_trial(
-    outcome: Outcome,
-    traffic_ns: int,
-    places: Mapping[str, Place],
-    device_ports: Sequence[str],
-    lags: Sequence[tuple[int, ...]] = (),
+    outcome: Outcome, traffic_ns: int, places: Mapping[str, Place], device_ports: Sequence[str]
 ) -> Counters:
-    """The device's counters in a trial. traffic_ns: how long frames were sent. places: of its streams.
-
-    lags: those of the tester, the numbers of their ports.
-    """
+    """The device's counters in a trial. traffic_ns: how long frames were sent. places: of its streams."""
     into: dict[str, list[int]] = {}
     out_of: dict[str, list[int]] = {}
     for stream in outcome.streams:
@@ -33,8 +26,9 @@ def count_trial(
             if number < len(device_ports):
                 port = device_ports[number]
                 found[port] = [sum(pair) for pair in zip_longest(found.get(port, ()), frames, fillvalue=0)]
-    for number in (one for lag in lags for one in lag if one < len(device_ports)):
-        # Which of its members a stream came by the port knows.
+    bundled = {number for place in places.values() for number in place.bundle}
+    for number in (one for one in sorted(bundled) if one < len(device_ports)):
+        # Which port of a bundle a stream came by the port knows.
         out_of[device_ports[number]] = list(outcome.ports[number].rx)
     return Counters(outcome, traffic_ns, into, out_of)
 

@@ -605,7 +605,8 @@ class Evidence:
         for trial, planned_ns in self.timed_trials:
             for name in {self.situation.streams[one] for one in self.situation.members(scope)}:
                 ports = self.receiving_ports(trial, name)
-                full = self.situation.out_fps(name) * place_bytes * (planned_ns or sending_ns(trial)) / 10**9
+                ns = planned_ns or sending_ns(trial)
+                full = self.situation.arrival_fps(name) * place_bytes * ns / 10**9
                 if not full or not any(port.foreign for port in ports):
                     continue
                 came = sum(sum(port.rx) for port in ports) * place_bytes
@@ -622,7 +623,7 @@ class Evidence:
         """The ports of a trial that may receive a stream."""
         if not self.situation.places:
             return trial.ports
-        numbers = self.situation.lag_of(self._receivers[stream])
+        numbers = self.situation.arrives(stream)
         return [trial.ports[number] for number in numbers if number < len(trial.ports)]
 
     @cached_property

@@ -26,7 +26,9 @@ def tables(run: RunView) -> tuple[Table, ...]:
 
 def _rows(case: CaseView) -> Iterator[tuple[Cell, ...]]:
     made = [trial.result for trial in case.resting_trials]
-    for bundle in dict.fromkeys(place.bundle for place in case.places if place.bundle):
+    # The members of a LAG of the tester are in a table of their own.
+    bundles = dict.fromkeys(place.bundle for place in case.places if place.bundle)
+    for bundle in (one for one in bundles if one not in case.lags):
         # A record may come from a stranger.
         known = [one.ports for one in made if len(one.ports) > max(bundle)]
         frames = [sum(ports[port].test_frames for ports in known) for port in bundle]

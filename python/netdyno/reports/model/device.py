@@ -72,7 +72,7 @@ def balance(case: CaseView) -> Balance:
             continue
         ports = count_ports(trial.result, case.device_ports, counters, lines(case))
         shared = tuple(counters.shared(case.device_ports))
-        paths = balance_trial(trial.result, places, ports, shared, case.lags)
+        paths = balance_trial(trial.result, places, ports, shared)
         if paths:
             trials.append((trial, paths))
             found += reconcile(ports.values(), case.tags)
@@ -82,7 +82,7 @@ def balance(case: CaseView) -> Balance:
 def count_trial(case: CaseView, trial: TrialView) -> Counters:
     """The device's counters in a trial, with the traffic that they had to count."""
     places = dict(zip(case.streams, case.places, strict=False))
-    return count_outcome(trial.result, trial.duration_ns, places, case.device_ports, case.lags)
+    return count_outcome(trial.result, trial.duration_ns, places, case.device_ports)
 
 
 def lines(case: CaseView) -> tuple[Line, ...]:
