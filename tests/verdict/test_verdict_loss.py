@@ -107,6 +107,66 @@ def test_a_device_that_loses_on_a_line_with_room_is_the_limit() -> None:
     assert verdicts["a-b"][0] == "device"
 
 
+TO_LAG = Situation(
+    ("a-b",),
+    2 * LINE,
+    Fraction(64),
+    places=(Place(0, 1, bundle=(1, 2)),),
+    lines=(2 * LINE, LINE, LINE),
+    lags=((1, 2),),
+)
+"""One sender, and a LAG of two members that are half as fast each."""
+
+
+@pytest.mark.parametrize(
+    ("first", "capacity", "limit"),
+    [
+        # The first member has 5/8 of the frames, and is full from 80 % of the LAG on.
+        (Fraction(5, 8), 2, "line"),
+        # The device passes 75 % of the LAG: 93.75 % of the first member's line.
+        (Fraction(5, 8), Fraction(3, 2), "device"),
+        (Fraction(1, 2), Fraction(8, 5), "device"),
+    ],
+)
+@pytest.mark.parametrize("by_stream", [True, False])
+def test_member_that_a_hash_fills_is_the_line_and_no_device(
+    first: Fraction, capacity: Fraction, limit: str, by_stream: bool
+) -> None:
+    """A search found 75 % of the LAG, 80 % for the hash, and lost frames at 90 %."""
+
+    def outcome(load: Fraction) -> Outcome:
+        passed = min(load, capacity)
+        came = [min(passed * share, 1) for share in (first, 1 - first)]
+        trial = Trial("t", Frames.steady(FrameRate(load * LINE), SECOND))
+        found = measure(trial, lambda *_: (int(load * LINE), int(sum(came) * LINE)), TO_LAG)
+        tenth = [int(one * LINE / 10) for one in came]
+        members = [
+            replace(found.ports[0], name=f"b.{n}", rx=(one,) * 10, rx_bytes_series=(64 * one,) * 10)
+            for n, one in enumerate(tenth)
+        ]
+        return found.with_counts(ports=(found.ports[0], *members))
+
+    low, high = min(capacity, 1 / first, Fraction(8, 5)), Fraction(9, 5)
+    trials = (outcome(low), outcome(high))
+    assert (trials[0].lost, trials[1].lost > 0) == (0, True)
+    rates = {"number": low * LINE, "low": low * LINE, "high": high * LINE}
+    value = Value(kind("throughput"), "a-b", **rates, searched=True, by_stream=by_stream)
+    result = Result("throughput", (value,), (0, 1), headlines=("throughput",))
+    evidence = Evidence(TO_LAG, "virtual", True, trials, (SECOND,) * 2, is_constant=True)
+    verdict = judge(result, evidence)["a-b"]
+    assert verdict.limit == limit
+    if limit == "line":
+        reason = verdict.reason.fields()
+        # 10 of 10 Mpps, beside 3/8 of 18 Mpps: 1000 of 1675 that came.
+        assert (verdict.reason.code, reason["port"], reason["ports"]) == ("hash-filled-port", "b.0", 2)
+        assert (reason["line_share"], reason["share"]) == ("1", "40/67")
+        assert (reason["lost"], reason["sent"]) == (1_250_000, 34_000_000)
+    lost = Value(kind("loss", "ratio"), "a-b", Fraction(1, 100), of_frames=18_000_000)
+    measured = Result("loss", (lost,), (0,), headlines=("loss",))
+    one = replace(evidence, trials=trials[1:], planned_ns=(SECOND,))
+    assert judge(measured, one)["a-b"].limit == limit
+
+
 def test_a_line_out_that_is_faster_is_not_full_of_what_slower_ones_bring() -> None:
     """Two ports of 10 Mpps meet at one of 40: a line of 10 would be full, and this one is not."""
     faster = replace(TWO_TO_ONE, lines=(LINE, LINE, 4 * LINE))

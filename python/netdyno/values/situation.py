@@ -169,6 +169,11 @@ class Situation:
         return {name: number for number, name in enumerate(self.streams)}
 
     @cached_property
+    def has_bundles(self) -> bool:
+        """Whether frames of a stream may arrive at one of several ports."""
+        return any(place.bundle for place in self.places)
+
+    @cached_property
     def groups(self) -> tuple[str, ...]:
         """Names of its port groups, if it has several."""
         found = tuple(dict.fromkeys(place.group for place in self.places))

@@ -15,7 +15,6 @@ from fractions import Fraction
 from netdyno.values.number import count
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Codes, Reason, declared
-from netdyno.values.situation import Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.balance import Path, balance_trial
 from netdyno.verdict.device_counts import ANY_CAUSE, IN_WAY, NO_ROOM, Drop, count_ports
@@ -97,7 +96,7 @@ def find_drops(evidence: Evidence) -> tuple[Drop, ...]:
         found += drops
     if evidence.everything.dead or any(_is_lost_whole(trial) for trial in evidence.trials):
         return ()
-    if evidence.enforced_rate and any(_is_line_full(*one, situation) for one in evidence.timed_trials):
+    if evidence.enforced_rate and any(_is_line_full(*one, evidence) for one in evidence.timed_trials):
         return ()
     by_load = is_lost_by_load(evidence)
     if by_load is False or (by_load is None and any(drop.name not in NO_ROOM for drop in found)):
@@ -109,8 +108,13 @@ def _is_lost_whole(trial: Outcome) -> bool:
     return any(stream.lost > 0 and stream.lost >= stream.offered for stream in trial.streams)
 
 
-def _is_line_full(trial: Outcome, planned_ns: int | None, situation: Situation) -> bool:
+def _is_line_full(trial: Outcome, planned_ns: int | None, evidence: Evidence) -> bool:
     """Whether frames were lost of those to a port that gave out all that its line may carry."""
+    situation = evidence.situation
+    for stream in (one for one in trial.streams if one.lost > 0 and one.name in situation.streams):
+        arrival = evidence.fullest_arrival(trial, planned_ns, stream.name)
+        if arrival is not None and arrival.part >= FULL_LINE:
+            return True
     ports = dict(zip(situation.streams, (place.rx for place in situation.places), strict=True))
     lost, got, lines = Counter[int](), Counter[int](), dict[int, Fraction]()
     for stream in (one for one in trial.streams if one.name in ports):

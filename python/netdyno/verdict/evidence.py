@@ -133,6 +133,17 @@ class Linked:
 
 
 @dataclass(frozen=True)
+class Arrival:
+    """A port of a LAG or bundle in a trial. part: of its line that test frames filled. share: of the frames
+    that came by all its ports. ports: how many these are."""
+
+    port: str
+    part: Fraction
+    share: Fraction
+    ports: int
+
+
+@dataclass(frozen=True)
 class Evidence:
     """The evidence of a verdict: the case's situation, clock, trials and calibration.
 
@@ -625,6 +636,32 @@ class Evidence:
             return trial.ports
         numbers = self.situation.arrives(stream)
         return [trial.ports[number] for number in numbers if number < len(trial.ports)]
+
+    def fullest_arrival(self, trial: Outcome, planned_ns: int | None, stream: str) -> Arrival | None:
+        """The fullest port of the LAG or bundle that a stream may arrive at; None: it goes to none.
+
+        Frames still queued come after the traffic, and are not counted. Of a load that changed, the part of
+        the line that a tenth of the samples reached.
+        """
+        situation, samples = self.situation, (planned_ns or sending_ns(trial)) // trial.sample_ns
+        ports = situation.arrives(stream)
+        if len(ports) < 2 or not situation.lines or not samples:
+            return None
+        came = {number: trial.ports[number] for number in ports}
+        total = sum(sum(port.rx) for port in came.values())
+        found = []
+        for number, port in came.items():
+            line = situation.lines[number] * (situation.mean_size + WIRE_OVERHEAD)
+            each = zip(port.rx[:samples], port.rx_bytes_series[:samples], strict=True)
+            parts = [
+                (octets + WIRE_OVERHEAD * frames) * 10**9 / (line * trial.sample_ns)
+                for frames, octets in each
+            ]
+            part = sum(parts, Fraction(0)) / samples
+            if not self.is_constant and parts:
+                part = sorted(parts, reverse=True)[len(parts) // 10]
+            found.append(Arrival(port.name, part, Fraction(sum(port.rx), max(total, 1)), len(ports)))
+        return max(found, key=lambda one: one.part)
 
     @cached_property
     def _receivers(self) -> Mapping[str, int]:

@@ -29,11 +29,13 @@ from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import Evidence
 from netdyno.verdict.lines import (
     can_be_line,
+    find_full_arrival,
     find_full_line,
     find_full_member,
     find_line_behind_device,
     find_oversubscribed_line,
     find_shared_line,
+    has_no_early_knee,
 )
 from netdyno.verdict.paused import find_pausing_device
 from netdyno.verdict.reasons import Incomplete, NothingMeasured
@@ -143,6 +145,7 @@ REFUSED: Question = only_if(
 OF_RATE: Sequence[Question] = (
     *INVALID,
     only_if(can_be_line, find_full_line, find_shared_line, find_full_member),
+    only_if(can_be_line, only_if(has_no_early_knee, find_full_arrival)),
     only_if(
         # The goal allows what was refused at the highest load there is.
         lambda subject: subject.is_refused_by_device and subject.value.searched and subject.is_bound,
@@ -185,7 +188,7 @@ OF_MEASURE: Sequence[Question] = (
     only_if(lambda subject: subject.is_time, find_pause_frames),
     only_if(is_real_time, only_if(counts_sending_time, find_late_reading), find_late_link_up),
     find_own_delays,
-    only_if(lambda subject: subject.is_of_frames, find_no_loss, find_oversubscribed_line),
+    only_if(lambda subject: subject.is_of_frames, find_no_loss, find_oversubscribed_line, find_full_arrival),
     find_none_failed,
     find_unproven_measure,
     find_device_time,

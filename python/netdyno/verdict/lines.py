@@ -7,9 +7,9 @@ from fractions import Fraction
 from netdyno.methods.parts.queued import find_queued
 from netdyno.values.rates import LONGEST_FRAME, WIRE_OVERHEAD
 from netdyno.values.verdict import Verdict
-from netdyno.verdict.evidence import LINE_SHARE
+from netdyno.verdict.evidence import LINE_SHARE, Arrival
 from netdyno.verdict.pressure_reasons import DeviceRefused
-from netdyno.verdict.reasons import LineFull, LineOversubscribed, LineShared, MemberFull
+from netdyno.verdict.reasons import HashFilledPort, LineFull, LineOversubscribed, LineShared, MemberFull
 from netdyno.verdict.subject import Subject
 
 STANDING = 10
@@ -60,6 +60,33 @@ def find_full_member(subject: Subject) -> Verdict | None:
         return None
     assert subject.value.number is not None
     return Verdict("line", MemberFull(subject.value.number, ceiling, subject.value.searched))
+
+
+def find_full_arrival(subject: Subject) -> Verdict | None:
+    """`line` on a loss where a hash filled one port of a LAG or bundle, while others had room. Each stream
+    that lost frames went to such a port."""
+    evidence, counts, found = subject.evidence, subject.counts, list[Arrival]()
+    if not evidence.enforced_rate or not evidence.situation.has_bundles:
+        return None
+    scope = "sum" if subject.stream is None else subject.stream
+    names = {evidence.situation.streams[one] for one in evidence.situation.members(scope)}
+    for trial, planned_ns in evidence.timed_trials:
+        for stream in (one for one in trial.streams if one.name in names and one.lost > 0):
+            arrival = evidence.fullest_arrival(trial, planned_ns, stream.name)
+            if arrival is None or arrival.part < LINE_SHARE:
+                return None
+            found.append(arrival)
+    if not found:
+        return None
+    # Where the least was lost, the port had most of what the hash gives it.
+    full = max(found, key=lambda arrival: arrival.share)
+    shares = min(full.part, Fraction(1)), full.share
+    return Verdict("line", HashFilledPort(counts.lost, counts.sent, full.port, full.ports, *shares))
+
+
+def has_no_early_knee(subject: Subject) -> bool:
+    """Whether no loss set in well before the rate of the value."""
+    return not _has_knee_before(subject, _find_lasting_rate(subject))
 
 
 def find_oversubscribed_line(subject: Subject) -> Verdict | None:

@@ -125,6 +125,22 @@ class MemberFull(VerdictReason, code="member-full"):
         )
 
 
+class HashFilledPort(LossReason, code="hash-filled-port"):
+    """A hash of the device filled one port of a LAG or bundle while others had room.
+
+    ports: how many it has. line_share: of its own line that the port carried. share: of all frames that came
+    by the LAG or bundle.
+    """
+
+    port: str
+    ports: int
+    line_share: Fraction
+    share: Fraction
+    says = """Line limit{where}: the device's hash put {share:.1%} of the frames on `{port}`, 1 of {ports:d}
+        ports of a LAG or bundle, and filled {line_share:.1%} of its line. {loss}. Send more flows, or hash
+        more fields"""
+
+
 class LineShared(VerdictReason, code="line-shared"):
     """Several streams fill the one line that they leave by. share: of that line, without frames still queued.
     is_queued: the load that passed is above that line, and the device queued the rest. has_classes: classes
