@@ -44,6 +44,12 @@ MUCH = Fraction(11, 10)
 """Of its even share, what the busiest port carries at least where shares are called uneven."""
 RARE = 1e-6
 """The chance of shares, below which flows spread at random do not explain them."""
+BUCKETS = 8
+"""Of a hash, as many devices have it: so many parts of the flows, each of them on one port."""
+NEAR = Fraction(2, 100)
+"""By so much of all frames a share may miss its buckets."""
+FEW = Fraction(1, 1000)
+"""Of the frames, which may be lost where the rest shows their shares."""
 FLOWS_A_MEMBER = 8
 """Flows for each member of a LAG from which on none is idle by chance."""
 
@@ -298,7 +304,10 @@ def _find_polarised(made: Iterable[tuple[Trial, Outcome]], known: Evidence) -> I
     held = [
         (trial.duration_ns, outcome)
         for trial, outcome in made
-        if not trial.events and not outcome.carrier_losses and trial.frames.flows is None
+        if not trial.events
+        and not outcome.carrier_losses
+        and trial.frames.flows is None
+        and _is_nearly_whole(outcome)
     ]
     outcomes = [outcome for _, outcome in held]
     names = [port.name for port in outcomes[0].ports] if outcomes else []
@@ -310,15 +319,40 @@ def _find_polarised(made: Iterable[tuple[Trial, Outcome]], known: Evidence) -> I
     for bundle in dict.fromkeys(place.bundle for place in places if place.bundle):
         frames = tuple(sum(outcome.ports[port].test_frames for outcome in outcomes) for port in bundle)
         at = ", ".join(f"`{names[port]}`" for port in bundle) if names else ""
-        # The VLANs between two ports share the flows of the profile.
-        ways = {(place.tx, place.rx, place.traffic) for place in places if place.bundle == bundle}
+        # The VLANs between two ports share the flows of the profile, and so do the members of a sending LAG.
+        ways = {
+            (known.situation.lag_of(place.tx), place.rx, place.traffic)
+            for place in places
+            if place.bundle == bundle
+        }
         counted.append((at, frames, len(ways)))
     for at, shares, streams in counted:
         flows = min(known.flows * streams, sum(shares))
         if len(shares) < 2 or max(shares) * len(shares) < MUCH * sum(shares):
             continue
-        if chance_of_shares(shares, flows) < RARE:
+        if chance_of_shares(shares, flows) < RARE and not _are_of_buckets(shares, flows):
             yield Polarised(at, shares, flows)
+
+
+def _is_nearly_whole(outcome: Outcome) -> bool:
+    """Whether what arrived shows how frames were spread: the tester dropped none, and few were lost."""
+    sent = sum(one.offered for one in outcome.streams)
+    return not outcome.dropped and sum(max(one.lost, 0) for one in outcome.streams) <= FEW * sent
+
+
+def _are_of_buckets(shares: Sequence[int], flows: int) -> bool:
+    """Whether a hash of 8 buckets, spread over the ports as evenly as they go, explains shares: 3, 3 and 2 of
+    three ports."""
+    each, more = divmod(BUCKETS, len(shares))
+    if not each:
+        return False
+    weights = [each + (number < more) for number in range(len(shares))]
+    ordered, total = sorted(shares, reverse=True), sum(shares)
+    parts = [Fraction(one, total) for one in ordered]
+    is_near = all(
+        abs(part - Fraction(weight, BUCKETS)) <= NEAR for part, weight in zip(parts, weights, strict=True)
+    )
+    return is_near or chance_of_shares(ordered, flows, weights) >= RARE
 
 
 @dataclass(frozen=True)
