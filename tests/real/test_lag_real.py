@@ -16,7 +16,7 @@ from netdyno.devices.linux import links
 from netdyno.devices.speakers import lags
 from netdyno.methods.parts.silences import TITLE
 from netdyno.plan import parse
-from netdyno.reports.model import lag_members
+from netdyno.reports.model import bundle_shares, lag_members
 from netdyno.reports.model.first_lines import routing_lines
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.view import RunView
@@ -89,6 +89,7 @@ def test_frames_of_each_member_are_those_that_the_switch_counts(count: int, tmp_
         assert (min(beside), sum(beside) in learned) == (0, True), (frames, own, counted)
     assert sum(own["east", "out"]) == streams.pop("west-east").offered
     assert own["east", "in"] == [one.offered for one in streams.values()]
+    assert ([bool(one.tables(run_view)) for one in (lag_members, bundle_shares)]) == [True, False]
     (note,) = (one for one in case.notes if one.code == "lag-formed")
     assert note.fields()["members"] == count
     (line,) = routing_lines(run_view, lambda case: case.name)

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 from balanced import KNOWN, PLACES, S, by_hand
 from netdyno.values.load import Frames, Trial
+from netdyno.values.series import Series
 from netdyno.values.situation import Place, Situation
 from netdyno.values.units import FrameRate
 from netdyno.verdict.causes import Polarised, find_causes
@@ -36,9 +37,10 @@ def test_lag_with_a_member_that_was_not_read_is_left_out() -> None:
 
 
 def polarised(
-    frames: Sequence[int], *, flows: int = 5000, lost: int = 0, senders: int = 1, **health: int
+    frames: Sequence[int], *, flows: int = 5000, lost: int = 0, senders: int = 1, up: int = 1, **health: int
 ) -> list[tuple[str, tuple[int, ...], int]]:
-    """What is named of frames that came by the members of a LAG, of one sending port or LAG."""
+    """What is named of frames that came by members of a LAG, of one sending port or LAG. up: 0 if LACP was
+    down on a member."""
     received = sum(frames)
     outcome = by_hand({}, sent=received + lost, received=received)
     members = [
@@ -46,7 +48,8 @@ def polarised(
     ]
     ports = (*(outcome.ports[:1] * senders), *members)
     outcome = outcome.with_counts(ports=ports)
-    outcome = replace(outcome, health=replace(outcome.health, **health))
+    seen = Series("adjacency", "LACP neighbour east.2", "state", "up", (0, S), (1, up))
+    outcome = replace(outcome, health=replace(outcome.health, **health), series=(seen,))
     lag = tuple(range(senders, senders + len(frames)))
     places = tuple(Place(tx, senders, bundle=lag) for tx in range(senders))
     lags = (tuple(range(senders)), lag) if senders > 1 else (lag,)
@@ -70,6 +73,7 @@ def test_shares_of_what_is_left_of_a_loss_are_no_polarisation() -> None:
     assert polarised(UNEVEN, lost=100)
     assert polarised(UNEVEN, lost=200) == []
     assert polarised(UNEVEN, rx_dropped=1) == []
+    assert polarised(UNEVEN, up=0) == []
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from netdyno.errors import counted
 from netdyno.stats.shares import chance_of_shares
+from netdyno.values.breaks import ADJACENCY
 from netdyno.values.load import Frames, Trial
 from netdyno.values.number import count, rate
 from netdyno.values.outcome import Outcome, StreamResult
@@ -335,8 +336,11 @@ def _find_polarised(made: Iterable[tuple[Trial, Outcome]], known: Evidence) -> I
 
 
 def _is_nearly_whole(outcome: Outcome) -> bool:
-    """Whether what arrived shows how frames were spread: the tester dropped none, and few were lost."""
+    """Whether what arrived shows how frames were spread: the tester dropped none, few were lost, and no
+    adjacency that is watched was down, LACP's on a member or a routing protocol's on a next hop."""
     sent = sum(one.offered for one in outcome.streams)
+    if any(one.source == ADJACENCY and 0 in one.values for one in outcome.series):
+        return False
     return not outcome.dropped and sum(max(one.lost, 0) for one in outcome.streams) <= FEW * sent
 
 
