@@ -67,7 +67,7 @@ def programs(case: CaseView) -> Table:
 def by_host(case: CaseView) -> Table:
     """A row for each of several generator hosts: payload of its streams, what its programs had of cores."""
     rows = [
-        _host_row(case, trial.result, host)
+        _host_row(trial.result, host)
         for trial in case.resting_trials[-1:]
         if trial.result.carried
         for host in trial.result.hosts
@@ -80,23 +80,17 @@ def by_host(case: CaseView) -> Table:
     return Table("TCP by host", (said,), HOSTS, rows) if rows else Table()
 
 
-def _host_row(case: CaseView, result: Outcome, host: HostHealth) -> tuple[str, ...]:
-    ports = {port.name for one in case.hosts if one.name == host.name for port in one.ports}
-    received = [
-        stream
-        for stream, place in zip(case.streams, case.places, strict=False)
-        if case.ports[place.rx] in ports
-    ]
+def _host_row(result: Outcome, host: HostHealth) -> tuple[str, ...]:
+    sent = [one for one in result.carried if one.name in host.streams]
+    # Which host receives is known of its program alone.
+    is_known = all(one.receiver is not None for one in result.carried)
+    received = [one for one in result.carried if one.receiver is not None and one.receiver.host == host.name]
     rates = [
         sum(
-            (
-                Fraction(8 * one.received_bytes * 10**9, max(one.received_ns, 1))
-                for one in result.carried
-                if one.name in streams
-            ),
+            (Fraction(8 * one.received_bytes * 10**9, max(one.received_ns, 1)) for one in streams),
             Fraction(0),
         )
-        for streams in (host.streams, received)
+        for streams in (sent, received)
     ]
     ends = (end for one in result.carried for end in (one.sender, one.receiver))
     programs = [program for program in ends if program is not None and program.host == host.name]
@@ -104,7 +98,8 @@ def _host_row(case: CaseView, result: Outcome, host: HostHealth) -> tuple[str, .
     pressure = None if host.pressure_ns is None else Fraction(host.pressure_ns, max(host.sent_ns, 1))
     return (
         host.name or "this host",
-        *(printed.bits(rate, (3, 2, 0)) for rate in rates),
+        printed.bits(rates[0], (3, 2, 0)),
+        printed.bits(rates[1], (3, 2, 0)) if is_known or received else "n/a",
         *(printed.part(max(share)) if share else "n/a" for share in shares),
         "n/a" if pressure is None else printed.part(min(pressure, Fraction(1))),
         "n/a" if host.began_late_ns is None else printed.duration(host.began_late_ns),
