@@ -90,8 +90,8 @@ def _merge_repeats(cases: Sequence[CaseView], repeats: int) -> Iterator[tuple[st
 def of_case(case: CaseView) -> tuple[str, str] | None:
     """The limit on what stands for the case and why it was named; None where nothing was judged.
 
-    Of several streams of which the same limit was named that speaks which the verdict on all names first, or
-    which the tester sent the least of; of two, both.
+    Of several streams of which the same limit was named that speaks which the tester sent the least of, else
+    the one that the verdict on all names first; of two, both.
     """
     scope = case.headline.scope if case.headline else ALL
     verdict = case.verdict(scope)
@@ -106,8 +106,9 @@ def of_case(case: CaseView) -> tuple[str, str] | None:
         reason = next(iter(alike.values()))
         return verdict.limit, str(reason if names_a_stream(reason) else EachDirection(reason))
     named = [name for name, _ in verdict.reason.reasons] if isinstance(verdict.reason, ByDirection) else []
-    least, _ = max(alike.items(), key=lambda one: find_part_unsent(*one))
-    name = next((one for one in named if one in alike), least)
+    least = max(alike, key=lambda one: find_part_unsent(one, alike[one]))
+    has_unsent = find_part_unsent(least, alike[least])[0] > 0
+    name = least if has_unsent else next((one for one in named if one in alike), least)
     reason = alike[name]
     others = {other: one for other, one in verdicts.items() if other != name}
     if len(others) == 1:
