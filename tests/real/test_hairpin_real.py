@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import ovs
@@ -19,10 +17,11 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices.linux import device as dut
-from netdyno.devices.linux import links, namespaces
+from netdyno.devices.linux import links
 from netdyno.plan import parse
 from netdyno.plan.device_lists import route_lines
 from netdyno.store import open_run
+from ovs_vlans import vlan_router
 from test_labs import needs_root
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
@@ -54,31 +53,12 @@ trial: {resolve: 5s, settle: 100ms, drain: 500ms, retries: 0, catch_up: 1000%}
 
 
 @pytest.fixture
-def router(monkeypatch: pytest.MonkeyPatch) -> Iterator[dut.Device]:
-    with ExitStack() as stack:
-        short = stack.enter_context(tempfile.TemporaryDirectory(prefix="nd-", dir="/tmp"))
-        monkeypatch.setenv("XDG_RUNTIME_DIR", short)
-        stack.enter_context(namespaces.tester_namespace())
-        switch_side, router = (stack.enter_context(dut.device_namespace()) for _ in range(2))
-        for one in (switch_side, router):
-            one.do("echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6; ip link set lo up")
-        links.ip(f"link add t0 type veth peer name o0 netns {switch_side.pid}")
-        links.ip("link set t0 arp off up")
-        switch_side.do("ip link set o0 up")
-        ports = [f"add-port br o0 trunks={','.join(map(str, VIDS))}"]
-        for vid in VIDS:
-            switch_side.do(f"ip link add a{vid} type veth peer name e{vid} netns {router.pid}")
-            switch_side.do(f"ip link set a{vid} up")
-            router.do(f"ip address add 10.0.{vid}.1/24 dev e{vid}; ip link set e{vid} up")
-            # Open vSwitch takes frames as they are in memory.
-            router.do(f"ethtool -K e{vid} tx off")
-            ports.append(f"add-port br a{vid} tag={vid}")
-        router.do("echo 1 > /proc/sys/net/ipv4/ip_forward; echo 0 > /proc/sys/net/ipv4/conf/all/rp_filter")
+def router() -> Iterator[dut.Device]:
+    with vlan_router(VIDS) as router:
+        links.ip("link set t0 arp off")
+        router.do("echo 0 > /proc/sys/net/ipv4/conf/all/rp_filter")
         for line in route_lines(parse(PLAN)):
             router.do(f"ip route add {line}")
-        switch = stack.enter_context(ovs.run_switch(Path(short), switch_side))
-        made = "add-br br -- set Bridge br datapath_type=netdev"
-        switch.do(f"ovs-vsctl --timeout=10 {' -- '.join((made, *ports))}")
         yield router
 
 

@@ -8,10 +8,7 @@ Truth: the router's own BIRD: its list of neighbours, and their states in its lo
 from __future__ import annotations
 
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import ovs
@@ -20,12 +17,12 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices.linux import device as dut
-from netdyno.devices.linux import links, namespaces
 from netdyno.devices.linux.bird import IS_UP, run_bird
 from netdyno.devices.reasons import RoutesAnnounced
 from netdyno.plan import parse
 from netdyno.store import open_run
 from netdyno.values.breaks import ADJACENCY
+from ovs_vlans import cable, vlan_router
 from test_labs import needs_root
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
@@ -103,32 +100,10 @@ watch: {adjacencies: true}
 
 
 @pytest.fixture
-def router(monkeypatch: pytest.MonkeyPatch) -> Iterator[dut.Device]:
-    with ExitStack() as stack:
-        short = stack.enter_context(tempfile.TemporaryDirectory(prefix="nd-", dir="/tmp"))
-        monkeypatch.setenv("XDG_RUNTIME_DIR", short)
-        stack.enter_context(namespaces.tester_namespace())
-        switch_side, router = (stack.enter_context(dut.device_namespace()) for _ in range(2))
-        for one in (switch_side, router):
-            one.do("echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6; ip link set lo up")
-        for name, far, of in (("t0", "o0", switch_side), ("t1", "d1", router)):
-            links.ip(f"link add {name} type veth peer name {far} netns {of.pid}")
-            links.ip(f"link set {name} up")
-            # Open vSwitch takes frames as they are in memory, and a veth leaves TCP's checksum undone there.
-            subprocess.run(["ethtool", "-K", name, "tx", "off"], check=True, stdout=subprocess.DEVNULL)
-            of.do(f"ip link set {far} up")
-        router.do("echo 1 > /proc/sys/net/ipv4/ip_forward; ip address add 10.1.0.1/24 dev d1")
-        router.do("ip route add 48.0.0.0/8 via 10.1.0.2")
-        switch = stack.enter_context(ovs.run_switch(Path(short), switch_side))
-        ports = [f"add-port br o0 trunks={','.join(map(str, VIDS))}"]
-        for vid in VIDS:
-            switch_side.do(f"ip link add a{vid} type veth peer name e{vid} netns {router.pid}")
-            switch_side.do(f"ip link set a{vid} up")
-            router.do(f"ip address add 10.0.{vid}.1/24 dev e{vid}; ip link set e{vid} up")
-            router.do(f"ethtool -K e{vid} tx off")
-            ports.append(f"add-port br a{vid} tag={vid}")
-        made = "add-br br -- set Bridge br datapath_type=netdev"
-        switch.do(f"ovs-vsctl --timeout=10 {' -- '.join((made, *ports))}")
+def router() -> Iterator[dut.Device]:
+    with vlan_router(VIDS) as router:
+        cable("t1", "d1", router)
+        router.do("ip address add 10.1.0.1/24 dev d1; ip route add 48.0.0.0/8 via 10.1.0.2")
         yield router
 
 
