@@ -237,6 +237,7 @@ trial: {drain: 3}
         ('"dut:p1"], rate: 10Gbps', '"dut:p1"], rate: 10Gbps, address: 192.0.2.1', "8:69 `192.0.2.1` is not an address with its prefix length"),
         ('"dut:p1"], rate: 10Gbps', '"dut:p1"], rate: 10Gbps, address: 192.0.2.1/30, gateway: 192.0.2.9', "8:92 the gateway 192.0.2.9 is outside the network 192.0.2.0/30 of the address 192.0.2.1/30"),
         ('"dut:p1"], rate: 10Gbps', '"dut:p1"], rate: 10Gbps, address: 192.0.2.1/30, gateway: 192.0.2.1', "8:92 the gateway 192.0.2.1 is the tester's own address"),
+        ('"dut:p1"], rate: 10Gbps', '"dut:p1"], rate: 10Gbps, address: 192.0.2.1/30, gateway: 192.0.2.3', "8:92 the gateway 192.0.2.3 is the broadcast address of 192.0.2.0/30"),
         ("title: A whole plan", "title: ''", "1:8 `title` is empty"),
         ("title: A whole plan", "title: [a]", "1:8 `title` must be text, not a list of `a`"),
         ("method:", "seed: -1\nmethod:", "16:7 `seed` cannot be `-1`"),

@@ -674,6 +674,10 @@ def _next_hop(source: Source, place: Path_, address: str, gateway: str) -> None:
     elif not hop.is_link_local and ours.network.num_addresses > 1 and hop not in ours.network:
         found = f"the gateway {gateway} is outside the network {ours.network} of the address {address}"
         hint = "correct one of them, or write the address with /32 (/128) if it has no network of its own"
+    elif ours.version == 4 and ours.network.num_addresses > 2 and hop in (ours.network[0], ours.network[-1]):
+        found = f"the gateway {gateway} is the {'network' if hop == ours.network[0] else 'broadcast'} address"
+        found += f" of {ours.network}"
+        hint = f"the device's own address, {ours.network[1]} to {ours.network[-2]}"
     else:
         return
     source.report(place, found, hint, code="conflict")

@@ -165,6 +165,9 @@ class StoredTrial:
     ended: datetime
 
 
+COMMANDS = ("sudo ", "ip ", "ethtool ", "pip ")
+
+
 @dataclass(frozen=True)
 class CaseError:
     """Why a case has no result. code: as `NetdynoError.code`."""
@@ -176,7 +179,10 @@ class CaseError:
     def __str__(self) -> str:
         if not self.hint:
             return self.message
-        return f"{self.message.rstrip('.')}. {self.hint[:1].upper()}{self.hint[1:]}"
+        # A command is entered as it is.
+        is_command = self.hint.startswith(COMMANDS)
+        first = self.hint[:1] if is_command else self.hint[:1].upper()
+        return f"{self.message.rstrip('.')}. {first}{self.hint[1:]}"
 
 
 @dataclass(frozen=True)
