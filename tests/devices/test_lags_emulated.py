@@ -109,7 +109,7 @@ def test_report_has_the_share_of_each_lag_member(tmp_path: Path) -> None:
     with open_run(run_here(parse(plan), tmp_path).folder, REASONS) as run:
         (case,) = run.cases
         assert case.wiring is not None
-        assert HashedMembers(8, "src-ip", "dst-ip") in case.wiring.notes
+        assert HashedMembers(8, "src-ip", "dst-ip", 2, "same") in case.wiring.notes
         (table,) = lag_members.tables(view(run))
     rows = {row[:2]: row[2:6] for row in table.rows}
     frames = Fraction(25_600)
@@ -119,6 +119,21 @@ def test_report_has_the_share_of_each_lag_member(tmp_path: Path) -> None:
     }
     (of_out,) = (row[6] for row in table.rows if row[1] == "out")
     assert sorted(str(of_out).split(", ")) == ["0.0 %"] * 4 + ["25.0 %"] * 4
+
+
+def test_hash_policies_are_cases_of_one_table(tmp_path: Path) -> None:
+    """256 sources to one address between two ports: `l2` and `dst-ip` see one flow, others 256."""
+    even = [Fraction(1, 4)] * 4
+    expected = {"l2": [0, 0, 0, 1], "dst-ip": [0, 0, 0, 1], "src-ip": even, "src-dst-ip": even, "l3-l4": even}
+    plan = lag_plan("emulated/cross-connect", sources(256), members="4", hash=", ".join(expected))
+    with open_run(run_here(parse(plan), tmp_path).folder, REASONS) as run:
+        (table,) = lag_members.tables(view(run))
+    rows = [row for row in table.rows if "out" in row]
+    assert len(rows) == len(expected)
+    for row in rows:
+        (hash_,) = (name for name in expected if name in str(row[0]).split(" / "))
+        named = [f"{float(share):.1%}".replace("%", " %") for share in expected[hash_]]
+        assert sorted(str(row[-1]).split(", ")) == named, hash_
 
 
 def test_report_without_lags_has_no_table_of_members(tmp_path: Path) -> None:

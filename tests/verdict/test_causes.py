@@ -218,15 +218,15 @@ def test_frames_of_every_size_that_are_lost_name_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("members", "switches", "idle", "hashed"), [(8, 2, 4, "src-dst-ip"), (4, 2, 2, "dst-ip")]
+    ("members", "switches", "idle", "hashed_by"), [(8, 2, 4, "src-dst-ip"), (4, 2, 2, "dst-ip")]
 )
 def test_members_that_two_equal_hashes_leave_idle_are_named(
-    members: int, switches: int, idle: int, hashed: str, tmp_path: Path
+    members: int, switches: int, idle: int, hashed_by: str, tmp_path: Path
 ) -> None:
     plan = (
         text(
             "throughput: {duration: 500ms, width: 0.5%}",
-            kind=f"emulated/bridge, settings: {{members: {members}, switches: {switches}, hash: {hashed},"
+            kind=f"emulated/bridge, settings: {{members: {members}, switches: {switches}, hash: {hashed_by},"
             " partner_hash: l3-l4}",
             rate="100Mbps",
             profile="size: 64B, flows: 4096",
@@ -241,6 +241,17 @@ def test_members_that_two_equal_hashes_leave_idle_are_named(
         assert case.result is not None
         (cause,) = within(IdleMembers, case.result.notes)
         assert (cause.idle, cause.members, cause.port, cause.flows) == (idle, members, "d1", 4096)
+        assert cause.varies == ("IPv4 source (4,096 values)", "IPv4 destination (4,096 values)")
+        assert cause.fewest == 4096
+        # Both stages XOR the bytes of the addresses: modulo the switches, and modulo their members.
+        switch, own = divmod(cause.member - 1, members // switches)
+        assert len(cause.shown) == 3
+        for flow in cause.shown:
+            source, destination = (one.partition(":")[0] for one in flow.split(" > "))
+            hashed = 0
+            for byte in f"{destination}.{source if hashed_by == 'src-dst-ip' else '0.0.0.0'}".split("."):
+                hashed ^= int(byte)
+            assert (hashed % switches, hashed % (members // switches)) == (switch, own)
         verdict = case.verdict("west-east")
         assert verdict is not None
         assert verdict.limit == "device"
@@ -283,6 +294,11 @@ def test_shares_that_flows_do_not_explain_are_polarisation(
     assert [(one.at, one.flows, len(one.frames)) for one in found] == (
         [("`d1`", 4608, 8)] if is_named else []
     )
+    for one in found:
+        assert one.varies[0] == f"IPv4 source ({sources} values)"
+        # 16.0.0.8 to 16.0.0.16: the two that differ by 8 meet one member.
+        assert {flow.partition(":")[0] for flow in one.shown} <= {"16.0.0.8", "16.0.0.16"}
+        assert len(one.shown) == 3
 
 
 # Order, and classes in one queue

@@ -6,6 +6,7 @@ use crate::flight::{self, BURST, Flight};
 use crate::impair::Impair;
 use crate::member::Member;
 use crate::pool::{Pool, SMALL};
+use crate::shown::Shown;
 use netdyno_io::port::{Port, PortError};
 use netdyno_io::time::Instant;
 use std::collections::VecDeque;
@@ -22,6 +23,8 @@ pub(crate) struct Output {
     /// Frames of the burst under way, if they are of several members, and whose they are.
     pub(crate) merged: Box<[Flight; BURST]>,
     pub(crate) order: [u8; BURST],
+    /// Flows of each member of a group.
+    pub(crate) shown: Shown,
     /// When the last frame left the delay: none overtakes it.
     pub(crate) last: u64,
     pub(crate) impair: Option<Impair>,
@@ -107,6 +110,11 @@ impl Output {
                 burst.fill_with(flights.iter().map(|flight| (pool.seen(flight.frame), Instant { ps: flight.at })));
                 room
             })?;
+            if self.members.len() > 1 && self.shown.is_open() {
+                for (member, flight) in self.order.iter().zip(&*self.merged).take(taken) {
+                    self.shown.note(usize::from(*member), pool.frame(flight.frame));
+                }
+            }
             self.forget(taken, pool);
             if taken < limit {
                 return Ok(());

@@ -79,6 +79,7 @@ impl Device {
             out_drops: output.members.iter().map(|member| member.drops).sum(),
             member_tx: output.members.iter().map(|member| member.tx_frames).collect(),
             member_rx: member_inputs.iter().map(|member_input| member_input.rx_frames).collect(),
+            member_flows: if output.spread.single { Vec::new() } else { output.shown.texts() },
         }
     }
 
@@ -117,6 +118,7 @@ impl Device {
                 member.shapers.iter_mut().for_each(|shapers| shapers.reset_counters());
             }
             output.down_drops = 0;
+            output.shown.clear();
             if let Some(impair) = &mut output.impair {
                 impair.injected = Injected::default();
             }

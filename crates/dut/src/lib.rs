@@ -36,6 +36,7 @@ mod recovery;
 mod router;
 mod service;
 mod shaping;
+mod shown;
 mod sort;
 pub mod spec;
 mod switch;

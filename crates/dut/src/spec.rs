@@ -677,6 +677,9 @@ pub struct DevicePortCounters {
     pub member_tx: Vec<u64>,
     /// Frames in, per member.
     pub member_rx: Vec<u64>,
+    /// The first flows that left by each member of a LAG, source and destination.
+    #[serde(default)]
+    pub member_flows: Vec<Vec<String>>,
 }
 
 /// What came of an adjacency of a router, at the router's end.

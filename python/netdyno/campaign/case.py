@@ -40,6 +40,7 @@ from netdyno.devices.speakers.lags import lags_formed
 from netdyno.devices.speakers.speaking import speaking
 from netdyno.errors import NetdynoError, advice
 from netdyno.hosts.facts import read_hosts
+from netdyno.plan.headers import list_varying
 from netdyno.plan.matrix import (
     list_destinations,
     own_flows,
@@ -252,7 +253,13 @@ def _traffic(case: Case, wiring: Wiring) -> Traffic:
     on_line = [wire_bits(Fraction(size)) for size, _ in profile.mix.weights]
     ratio = math.ceil(max(on_line) / min(on_line))
     own = 0 if profile.classes or len(flows) > 1 else min(flows)
-    return Traffic(own, profile.burst, ratio, sizes=() if profile.classes else profile.mix.weights)
+    return Traffic(
+        own,
+        profile.burst,
+        ratio,
+        sizes=() if profile.classes else profile.mix.weights,
+        varies=list_varying(profile.stack, own) if own else (),
+    )
 
 
 def _wired(wiring: Wiring, known: Situation, session: str) -> CaseWiring:

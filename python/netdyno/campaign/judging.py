@@ -167,6 +167,7 @@ def _evidence(made: Made) -> Evidence:
         proven=made.proven,
         flows=made.traffic.flows,
         sizes=made.traffic.sizes,
+        varies=made.traffic.varies,
     )
 
 

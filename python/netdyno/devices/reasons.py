@@ -79,13 +79,18 @@ class HashedMembers(Reason, code="hashed-members"):
     """The ports of an emulated device are LAGs; hashes choose a member for each frame, in and out.
 
     far_end_hash: of the switch that sends to the device. Empty in runs stored before hashes were settings.
+    switches: that the members of each port belong to; of several a first stage chooses one. second: how the
+    second stage hashes, `same` or `rotated`.
     """
 
     members: int
     hash: str = ""
     far_end_hash: str = "dst-ip"
-    says = """Each port is a LAG of {members:d} members. The far-end switch chooses a frame's member by
-        `{far_end_hash}`{hash:?, the device by `{hash}`}."""
+    switches: int = 1
+    second: str = ""
+    says = """Each port is a LAG of {members:d} members{second:?, of {switches:d} switches}. The far-end
+        switch chooses a frame's member by `{far_end_hash}`{hash:?, the device by `{hash}`}{second:?: first
+        the switch, then its member (`second_hash: {second}`)}."""
 
 
 class PublishedLatency(Reason, code="published-latency"):

@@ -623,3 +623,26 @@ def distinct_flows(headers: Iterable[Any]) -> int:
             if walk * drawn >= 2**32:
                 return 2**32
     return walk * drawn
+
+
+NAMES = {"src": "source", "dst": "destination", "sport": "source port", "dport": "destination port"}
+"""Of fields, as people call them."""
+
+
+def list_varying(headers: Iterable[Any], flows: int) -> tuple[tuple[str, int], ...]:
+    """The fields in which flows differ, outermost first, each with the most values that so many have."""
+    found = []
+    for header in headers:
+        for name in type(header).model_fields:
+            match getattr(header, name):
+                case {"random": {"min": least, "max": most}}:
+                    values = as_number(most) - as_number(least) + 1
+                case {"list": listed}:
+                    values = len(set(listed))
+                case {"step": {"step": step, "count": count}}:
+                    values = count if step else 1
+                case _:
+                    continue
+            if (values := min(values, flows)) > 1:
+                found.append((f"{header.TITLE} {NAMES.get(name, name)}", values))
+    return tuple(found)

@@ -71,26 +71,64 @@ class LostSizes(Reason, code="lost-sizes"):
 
 
 class IdleMembers(Reason, code="idle-members"):
-    """Members of a LAG of the device that carried no frame, of however many flows."""
+    """Members of a LAG of the device that carried no frame, of however many flows.
+
+    varies: fields in which the flows differ, and the number of values of each. fewest: the least of these
+    numbers; 0: unknown. member: that carried the most, from 1. shown: flows that it carried.
+    """
 
     port: str
     idle: int
     members: int
     flows: int
-    says = """{idle:d} of {members:d} members of the LAG `{port}` carried none of {flows:flow}: they are down,
-        its hash uses no field that varies, or that of a stage before it (polarisation). Change the hash"""
+    varies: tuple[str, ...] = ()
+    fewest: int = 0
+    member: int = 0
+    shown: tuple[str, ...] = ()
+    says = """{idle:d} of {members:d} members of the LAG `{port}` carried none of
+        {flows:flow}{_varies}{_shown}. {_why}. Change the hash"""
+
+    @property
+    def _varies(self) -> str:
+        return _say_varies(self.varies)
+
+    @property
+    def _shown(self) -> str:
+        return _say_shown(self.member, self.shown)
+
+    @property
+    def _why(self) -> str:
+        fields = "none of these fields" if self.varies else "no field that varies"
+        if self.members - self.idle > 1 and self.fewest >= FLOWS_A_MEMBER * self.members:
+            return "A stage before it hashes alike (polarisation), or they are down"
+        if self.members - self.idle == 1 and self.varies:
+            return f"The hash uses {fields}, or they are down"
+        return f"They are down, the hash uses {fields}, or that of a stage before it (polarisation)"
 
 
 class Polarised(Reason, code="polarised"):
     """The members of a LAG, or the ports of a LAG or ECMP group, carried shares that are more uneven than so
-    many flows explain. at: which LAG or ports. frames: of each, in order."""
+    many flows explain. at: which LAG or ports. frames: of each, in order.
+
+    varies: fields in which the flows differ, and the number of values of each. shown: flows of the busiest.
+    """
 
     at: str
     frames: tuple[int, ...]
     flows: int
+    varies: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
     says = """polarisation at {at}: the busiest of {_count:d} carried {_most:.1%} of the frames of
-        {flows:flow}, and an even share is {_even:.1%}. Chance makes that less than once in a million. Hash
-        more fields, or with another seed"""
+        {flows:flow}{_varies}, and an even share is {_even:.1%}{_shown}. Chance makes that less than once in a
+        million. Hash more fields, or with another seed"""
+
+    @property
+    def _varies(self) -> str:
+        return _say_varies(self.varies)
+
+    @property
+    def _shown(self) -> str:
+        return _say_shown(self.frames.index(max(self.frames)) + 1, self.shown)
 
     @property
     def _count(self) -> int:
@@ -103,6 +141,14 @@ class Polarised(Reason, code="polarised"):
     @property
     def _even(self) -> Fraction:
         return Fraction(1, len(self.frames))
+
+
+def _say_varies(fields: Sequence[str]) -> str:
+    return f" that differ in {' and '.join(fields)}" if fields else ""
+
+
+def _say_shown(member: int, flows: Sequence[str]) -> str:
+    return f". Member {member} carried {', '.join(flows)}, and others" if flows else ""
 
 
 class ConstantLoss(Reason, code="constant-loss"):
@@ -203,7 +249,7 @@ def find_causes(trials: Mapping[int, tuple[Trial, Outcome]], known: Evidence) ->
     sizes = _of_lowest_load([outcome for _, (_, outcome) in ordered], known)
     found: list[Reason | None] = [
         sizes,
-        idle := find_idle_members([outcome for _, outcome in trials.values()], known.flows),
+        idle := _find_idle_members([outcome for _, outcome in trials.values()], known),
     ]
     found += _find_polarised(trials.values(), known) if idle is None else ()
     if sizes is None:
@@ -277,14 +323,33 @@ def _are_all(chosen: Weights, stream: StreamResult, lost: int, gone: int, total:
     )
 
 
-def find_idle_members(outcomes: Iterable[Outcome], flows: int) -> IdleMembers | None:
+def _find_idle_members(outcomes: Sequence[Outcome], known: Evidence) -> IdleMembers | None:
     """The first LAG of a device of which members carried no frame in any trial; None: there is none, or too
     few flows were sent to load them all."""
     for port, frames in _sent_by_members(outcomes):
         idle = frames.count(0)
-        if 0 < idle < len(frames) and min(flows, sum(frames)) >= FLOWS_A_MEMBER * len(frames):
-            return IdleMembers(port, idle, len(frames), flows)
+        if 0 < idle < len(frames) and min(known.flows, sum(frames)) >= FLOWS_A_MEMBER * len(frames):
+            busiest = frames.index(max(frames))
+            varies, fewest = _list_varying(known), min((values for _, values in known.varies), default=0)
+            shown = _list_flows(outcomes, port, busiest)
+            return IdleMembers(
+                port, idle, len(frames), known.flows, varies, fewest, busiest + 1 if shown else 0, shown
+            )
     return None
+
+
+def _list_varying(known: Evidence) -> tuple[str, ...]:
+    return tuple(f"{field} ({counted(values, 'value')})" for field, values in known.varies)
+
+
+def _list_flows(outcomes: Iterable[Outcome], name: str, member: int) -> tuple[str, ...]:
+    """Flows that a member of an emulated device's LAG carried; none: the device does not say."""
+    for outcome in outcomes:
+        for port in (port for device in outcome.devices for port in device.get("ports", ())):
+            flows = port.get("member_flows") or ()
+            if port["name"] == name and member < len(flows) and flows[member]:
+                return tuple(flows[member])
+    return ()
 
 
 def _sent_by_members(outcomes: Iterable[Outcome]) -> list[tuple[str, list[int]]]:
@@ -312,11 +377,15 @@ def _find_polarised(made: Iterable[tuple[Trial, Outcome]], known: Evidence) -> I
     ]
     outcomes = [outcome for _, outcome in held]
     names = [port.name for port in outcomes[0].ports] if outcomes else []
-    counted = [(f"`{port}`", tuple(frames), 1) for port, frames in _sent_by_members(outcomes)]
+    shares_of = [
+        (f"`{port}`", tuple(frames), 1, _list_flows(outcomes, port, frames.index(max(frames))))
+        for port, frames in _sent_by_members(outcomes)
+        if frames
+    ]
     places = known.situation.places
     by_name = dict(zip(known.situation.streams, places, strict=False))
     read = count_members(held, by_name, known.situation.device_ports)
-    counted += [(f"`{lag}`", frames, 1) for (lag, way), frames in read.items() if way == "out"]
+    shares_of += [(f"`{lag}`", frames, 1, ()) for (lag, way), frames in read.items() if way == "out"]
     for bundle in dict.fromkeys(place.bundle for place in places if place.bundle):
         frames = tuple(sum(outcome.ports[port].test_frames for outcome in outcomes) for port in bundle)
         at = ", ".join(f"`{names[port]}`" for port in bundle) if names else ""
@@ -326,13 +395,13 @@ def _find_polarised(made: Iterable[tuple[Trial, Outcome]], known: Evidence) -> I
             for place in places
             if place.bundle == bundle
         }
-        counted.append((at, frames, len(ways)))
-    for at, shares, streams in counted:
+        shares_of.append((at, frames, len(ways), ()))
+    for at, shares, streams, shown in shares_of:
         flows = min(known.flows * streams, sum(shares))
         if len(shares) < 2 or max(shares) * len(shares) < MUCH * sum(shares):
             continue
         if chance_of_shares(shares, flows) < RARE and not _are_of_buckets(shares, flows):
-            yield Polarised(at, shares, flows)
+            yield Polarised(at, shares, flows, _list_varying(known), shown)
 
 
 def _is_nearly_whole(outcome: Outcome) -> bool:

@@ -18,6 +18,7 @@ use crate::pauses::Pauses;
 use crate::police::{Meter, Policer};
 use crate::queue::Queue;
 use crate::recovery::Memory;
+use crate::shown::Shown;
 use crate::sort::Sort;
 use crate::spec::{DevicePortSpec, DeviceSpec, Police};
 use crate::tags::Tags;
@@ -177,6 +178,7 @@ pub(super) fn output(
         by_member: Box::new(ByMember::new()),
         merged: Box::new([Flight::default(); BURST]),
         order: [0; BURST],
+        shown: Shown::new(port.members as usize),
         last: 0,
         impair: Impair::new(&spec.impairments, index),
         held: Vec::new(),

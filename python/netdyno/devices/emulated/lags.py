@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from netdyno.devices.reasons import HashedMembers
+
 HASHES = ("src-dst-ip", "src-ip", "dst-ip", "l2", "l3-l4")
 """What a hash looks at (`Hash` of crates/dut/src/spec.rs)."""
 ROTATED_BITS = 4
@@ -35,3 +37,10 @@ def port_fields(chosen: Mapping[str, str]) -> dict[str, Any]:
         "partner_hash": chosen["partner_hash"],
         "stages": stages if switches > 1 else None,
     }
+
+
+def note(chosen: Mapping[str, str]) -> HashedMembers:
+    """How members are chosen by these settings."""
+    switches = int(chosen["switches"])
+    second = chosen["second_hash"] if switches > 1 else ""
+    return HashedMembers(int(chosen["members"]), chosen["hash"], chosen["partner_hash"], switches, second)

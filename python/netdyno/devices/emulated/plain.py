@@ -9,7 +9,7 @@ from typing import Any
 from netdyno.devices import addresses, agent, filters, incidents, routes, routing
 from netdyno.devices.emulated import lags
 from netdyno.devices.emulated.model import Emulated, Model, fps
-from netdyno.devices.reasons import DeviceSetTo, DeviceTakesIn, HashedMembers
+from netdyno.devices.reasons import DeviceSetTo, DeviceTakesIn
 from netdyno.devices.wiring import LabLink
 from netdyno.values.reason import Reason
 from netdyno.values.units import Duration, FrameRate, FrameSize
@@ -115,7 +115,7 @@ def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str
     members = int(chosen["members"])
     port |= lags.port_fields(chosen)
     if members > 1:
-        notes = (*notes, HashedMembers(members, chosen["hash"], chosen["partner_hash"]))
+        notes = (*notes, lags.note(chosen))
     if chosen["behaviour"] == "weary":
         if port.get("in_fps") is None:
             raise ValueError("`behaviour: weary` is of ports with a `capacity` of their own (`shared: port`)")
