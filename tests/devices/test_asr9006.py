@@ -14,6 +14,8 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.devices.reasons import EmulatedDevice
 from netdyno.store import open_run
 from netdyno.values.records import StoredCase
+from netdyno.verdict.reasons import MemberFull
+from words import within
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -94,6 +96,20 @@ def test_a_rehearsal_comes_out_as_the_article(
             assert abs(off) > Fraction(3, 100), f"no exception any more: {EXCEPTIONS[key(row)]}"
         else:
             assert abs(off) <= Fraction(3, 100), f"{float(found):.0f} against {published}: {float(off):+.2%}"
+
+
+@pytest.mark.parametrize("direction", ["uni", "bidir"])
+def test_single_flow_fills_one_member_and_so_half_of_the_lag(
+    direction: str, measured: Mapping[tuple[str, ...], StoredCase]
+) -> None:
+    """Published: 49.93 % and 50.06 % of 2 x 10 Gbit/s. A member carries 10^10 / 672 frames/s of 64 B."""
+    case = measured["l2-xconnect", "lacp", "64b-single", direction]
+    verdict = case.verdict("sum")
+    assert verdict is not None
+    assert verdict.limit == "line"
+    assert within(MemberFull, (verdict.reason,))
+    member = Fraction(10**10, 672)
+    assert abs(max_rx(case) / (member * (1 if direction == "uni" else 2)) - 1) < Fraction(1, 100)
 
 
 def test_exceptions_are_named_in_the_documents() -> None:

@@ -148,13 +148,14 @@ def test_asr1000_services_take_the_time_that_the_article_names(size: int) -> Non
     assert faster - none == pytest.approx(100, abs=0.02)
 
 
+@pytest.mark.parametrize("tags", ["", ", vlan: [{vid: 20, tpid: 0x9100}, 1000]"], ids=["untagged", "0x9100"])
 @pytest.mark.parametrize(("vlans", "published"), [("plain", 0.0), ("qinq", 0.010367)])
-def test_the_s5860_pair_loses_what_its_tags_take(vlans: str, published: float) -> None:
+def test_the_s5860_pair_loses_what_its_tags_take(vlans: str, published: float, tags: str) -> None:
     """Four ports of 10 Gbit/s a switch, at line rate: 1 - 381.833 / 385.833 of its imix's mean.
 
-    Of frames of one size.
+    Of frames of one size, whatever tags they come with.
     """
-    pair = plan("emulated/s5860", "size: 362B, flows: 1000", links=8, settings={"vlans": vlans})
+    pair = plan("emulated/s5860", f"size: 362B, flows: 1000{tags}", links=8, settings={"vlans": vlans})
     (result,) = trials(pair, [[(line_fps(362), 40 * MS)]])
     offered = sum(stream.offered for stream in result.streams)
     # Each trunk holds up to 1024 frames at the end that are not lost.

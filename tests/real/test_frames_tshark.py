@@ -45,6 +45,8 @@ traffic:
   tcp-64: {size: 64B, flows: 3, protocol: tcp, probe: false}
   vlan: {size: 68B, flows: 1, vlan: {vid: 10, pcp: 5}}
   qinq: {size: 128B, flows: 1, vlan: [{vid: 100, tpid: 0x88a8}, 200], protocol: tcp}
+  # The tags of the published tunnel of an S5860: its own outer one, and a customer's.
+  qinq-9100: {size: 128B, flows: 1, vlan: [{vid: 20, tpid: 0x9100}, 1000]}
   ipv6: {size: 84B, flows: 1, ip: 6}
   ipv6-tcp: {size: 1518B, flows: 512, ip: 6, protocol: tcp}
   mpls:
@@ -270,6 +272,14 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "ieee8021ad.id": ("100",),
         "vlan.id": ("200",),
         "tcp.checksum.status": ("1",),
+    },
+    "qinq-9100": {
+        "frame.len": ("124",),
+        "eth.type": ("0x9100",),
+        "vlan.id": ("20,1000",),
+        "vlan.etype": ("0x8100,0x0800",),
+        "ip.dst": ("48.0.0.1",),
+        "udp.checksum.status": ("1",),
     },
     "ipv6": {
         "frame.protocols": ("eth:ethertype:ipv6:udp:data",),

@@ -137,6 +137,43 @@ def test_ready_template_of_the_s5860_has_the_published_tunnel() -> None:
         "spanning-tree bpdufilter enable": {},
     }
     assert " switchport trunk allowed vlan only 1,20-21\n" in text
+    assert "tpid" not in text
+
+
+@pytest.mark.parametrize("tpid", ["0x9100", "0x88a8"])
+def test_tunnel_of_the_s5860_has_the_asked_tpid_on_its_trunk_alone(tpid: str) -> None:
+    settings, ports = {"trunk": "FortyGigabitEthernet 0/26", "tpid": tpid}, ("Te 0/1", "Te 0/2")
+    text = rendered("s5860-qinq", "fsos", settings, links(*ports))
+    Allowed(SECTIONS["fs_os"], ports, (f"interface {settings['trunk']}",)).check(
+        text, f"interface {settings['trunk']}\n"
+    )
+    with_tag = {name for name, inside in parse(text).items() if f"frame-tag tpid {tpid}" in inside}
+    assert with_tag == {f"interface {settings['trunk']}"}
+
+
+POLICIES = [
+    ("cisco_iosxr", "asr9006-ipv4-lacp", "dst-ip", " bundle load-balancing hash dst-ip"),
+    ("cisco_iosxr", "asr9006-l2-xconnect-lacp", "l2", " load-balancing flow src-dst-mac"),
+    ("cisco_iosxr", "asr9006-bridge-domain-lacp", "l2", " load-balancing flow src-dst-mac"),
+    ("fsos", "s5860-lag", None, " aggregateport load-balance src-dst-ip"),
+    ("fsos", "s5860-lag", "l3-l4", " aggregateport load-balance src-dst-ip-l4port"),
+    ("routeros", "lag", None, "transmit-hash-policy=layer-3-and-4"),
+    ("routeros", "lag", "l2", "transmit-hash-policy=layer-2"),
+]
+OWN = {"cisco_iosxr": "cisco_xr", "fsos": "fs_os", "routeros": "mikrotik_routeros"}
+
+
+@pytest.mark.parametrize(("driver", "name", "hash_", "wanted"), POLICIES)
+def test_hash_policy_of_a_lag_is_the_setting(driver: str, name: str, hash_: str | None, wanted: str) -> None:
+    settings = {} if hash_ is None else {"hash": hash_}
+    text = rendered(name, driver, settings, LAGS)
+    lines = text.splitlines()
+    assert any(line == wanted or line.endswith(f" {wanted}") for line in lines), text
+    ports = tuple(port for link in LAGS for port in link.device_ports)
+    there = "".join(f"interface {port}\n" for port in ports)
+    allow = ("/interface bonding add",) if driver == "routeros" else ()
+    allowed = Allowed(SECTIONS[OWN[driver]], ports, allow, comment="#" if driver == "routeros" else "!")
+    allowed.check(text, "" if driver == "routeros" else there)
 
 
 def test_ready_templates_of_other_systems_render() -> None:
@@ -170,7 +207,7 @@ def test_every_ready_template_is_named_in_a_test() -> None:
     others = ("cisco_ios/", "cisco_iosxe/", "cisco_asa/", "routeros/")
     assert {name for name in found if not name.startswith(others)} == {
         *(f"cisco_iosxr/asr9006-{name}" for name in PUBLISHED),
-        *("fsos/s5860-l2", "fsos/s5860-qinq", "fsos/s5860-l3", "linux/router"),
+        *("fsos/s5860-l2", "fsos/s5860-qinq", "fsos/s5860-l3", "fsos/s5860-lag", "linux/router"),
     }
 
 

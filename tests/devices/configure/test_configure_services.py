@@ -88,7 +88,7 @@ BASE = {
     "cisco_ios": {"router"},
     "cisco_iosxe": {"router"},
     "cisco_asa": {"firewall"},
-    "routeros": {"ccr1072-vlan-routing"},
+    "routeros": {"ccr1072-vlan-routing", "lag"},
 }
 """Templates that are in tests beside this one."""
 

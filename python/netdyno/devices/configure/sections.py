@@ -110,6 +110,7 @@ _IOS_PORT = (
     *(r"channel-group \d+ mode \w+$", r"port-group \d+(?: mode \w+)?$", r"encapsulation ", r"negotiation "),
     *(r"spanning-tree bpdu(?:filter|guard) \w+$", r"spanning-tree portfast$", r"lacp rate "),
     *(r"service-policy (?:input|output) ", r"frame-tag tpid ", r"flowcontrol "),
+    r"aggregateport load-balance ",
 )
 _IOS_OSPF = (
     *(r"router-id ", r"area \S+$", r"network (?!0\.0\.0\.0 255\.255\.255\.255)\S+ \S+ area \S+$"),
