@@ -74,6 +74,19 @@ def test_plan_whose_router_is_read_can_be_rehearsed_on_its_stand_in(router: str,
     assert case["balance"]["code"] == "every-frame-accounted"
 
 
+@pytest.mark.parametrize("router", ROUTERS)
+def test_plan_with_a_lag_passes_check_and_prints_its_side(router: str, tmp_path: Path) -> None:
+    given = ("--yes", "--force", "--ports", "eth7,eth8+eth9", "--router-ports", "p1,p2+p3")
+    made = said("new", "r.yaml", *given, "--router", router, cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    checked = said("check", "r.yaml", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stderr
+    assert ROUTERS[router].lag.format(2) in router_text(made.stdout)
+    (lag,) = (link for link in load(tmp_path / "r.yaml").lab.links if link.lag)
+    assert lag.interfaces == ("eth8", "eth9")
+    assert lag.device_ports == tuple(map(ROUTERS[router].plan_name, ("p2", "p3")))
+
+
 def test_plan_that_exists_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "r.yaml").write_text("mine")
     done = said("new", "r.yaml", "--yes", "--ports", "eth8,eth9", cwd=tmp_path)
@@ -104,6 +117,9 @@ def test_new_without_a_terminal_names_each_missing_flag(tmp_path: Path) -> None:
         ("--ports", "eth8"),
         ("--router", "cisco"),
         ("--router-ports", "p1,p1"),
+        ("--router-ports", "p1,p2+p3"),
+        ("--router-ports", "p1,p2+p2"),
+        ("--ports", "eth8,eth9+"),
         ("--router-ports", "Gi0/0,GigabitEthernet0/0", "--router", "ios"),
         ("--addresses", "10.0.0.1/24,10.0.0.2/24"),
         ("--addresses", "10.0.0.1,10.0.1.1"),

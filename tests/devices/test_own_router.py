@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from ipaddress import IPv4Interface, IPv4Network
 from pathlib import Path
 from typing import Any
@@ -188,6 +189,47 @@ def test_text_is_taken_by_a_stand_in_and_is_there_afterwards(
     # Nothing of it stays. What it replaced, an address of before, is not there again.
     left = {*opened.device.text().splitlines()} - {*before.splitlines()}
     assert not {line for line in left if line[:1] not in "!#" and line not in STAYS[router]}
+
+
+LAG = {
+    "ios": ["interface GigabitEthernet0/1", " channel-group 2 mode active"],
+    "ios-xe": ["interface GigabitEthernet0/0/1", " channel-group 2 mode active"],
+    "ios-xr": ["interface TenGigE0/0/0/1", " bundle id 2 mode active", " lacp period short"],
+    "asa": ["interface GigabitEthernet0/1", " channel-group 2 mode active"],
+    "routeros": ["mode=802.3ad", "name=bond2", "slaves=ether3,ether3-b", "interface=bond2"],
+    "fsos": ["interface TenGigabitEthernet 0/2", " port-group 2 mode active"],
+}
+
+
+@pytest.mark.parametrize("router", LAG)
+def test_lag_is_taken_by_a_stand_in_and_undone(router: str, tmp_path: Path) -> None:
+    system = ROUTERS[router]
+    names = (*system.ports, f"{system.ports[1]}{'-b' if router == 'routeros' else '5'}")
+    opened = STAND_INS[system.driver].opens(Chassis.new(names, ""), tmp_path)
+    session, before = opened.session(), opened.device.text()
+    plain, member = ports_of(router, tagged=False)
+    members = tuple(map(system.long_name, names[1:]))
+    lag = replace(member, name=system.lag.format(2), members=members, number=2)
+    enter(session, system.text((plain, lag)))
+    has, at = opened.device.text(), 0
+    for wanted in LAG[router]:
+        # RouterOS breaks long lines between its words.
+        found = has.find(wanted, at if router != "routeros" else 0)
+        assert found >= 0, (wanted, has)
+        at = found
+    enter(session, system.undo((plain, lag)))
+    left = {*opened.device.text().splitlines()} - {*before.splitlines()}
+    assert not {line for line in left if line[:1] not in "!#" and line not in STAYS[router]}
+
+
+def test_page_of_lags_has_the_words_of_each_system() -> None:
+    """The page and `netdyno new` print one text; IOS has that of IOS XE, FRR and BIRD have Linux's."""
+    page = (Path(__file__).parents[2] / "docs" / "lags.md").read_text()
+    for name in {*ROUTERS} - {"ios", "frr", "bird", "other"}:
+        system = ROUTERS[name]
+        port, members = ports_of(name, tagged=False)[1], tuple(map(system.long_name, system.ports))
+        lag = replace(port, name=system.lag.format(1), members=members, number=1)
+        assert f"```text\n{system.lag_text(lag)}```" in page, name
 
 
 STAYS = defaultdict(tuple, fsos=(" no switchport",), asa=("same-security-traffic permit inter-interface",))

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from netdyno.errors import NetdynoError, counted
+
 if TYPE_CHECKING:
     from netdyno.devices.own_router import Router
     from netdyno.ports.proposed import Seen
 
+MEMBERS = "+"
+"""Between the members of a LAG."""
 NONE = "none"
 TRAFFIC = IPv4Network("198.18.0.0/15")
 """Whose halves lie behind the tester's ports."""
@@ -32,31 +36,51 @@ def _pair(text: str, what: str) -> tuple[str, str]:
     return found[0], found[1]
 
 
-def parse_interfaces(text: str, seen: Sequence[Seen], *, force: bool) -> tuple[str, str]:
-    """Two interfaces of this machine. force: also those that it uses, or has not."""
-    from netdyno.errors import NetdynoError
+def _members(text: str, what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Two values with a comma between them, each one or several with a plus sign between them: a LAG."""
+    first, second = (
+        tuple(one.strip() for one in half.split(MEMBERS)) for half in _pair(text, f"{what}, or LAGs `a+b`,")
+    )
+    twice = [one for one in (*first, *second) if (*first, *second).count(one) > 1]
+    if not all((*first, *second)) or twice:
+        raise ValueError(f"`{text}` has {f'`{twice[0]}` twice' if all(twice) and twice else 'an empty name'}")
+    return first, second
+
+
+def parse_interfaces(
+    text: str, seen: Sequence[Seen], *, force: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Two interfaces of this machine, or the members of LAGs. force: also those that it uses, or has not."""
     from netdyno.ports.in_use import find_links
 
-    names = _pair(text, "interfaces")
+    first, second = _members(text, "interfaces")
     if force:
-        return names
+        return first, second
     try:
-        first, second = find_links(names)
+        links = find_links((*first, *second))
     except NetdynoError as error:
         raise ValueError(error.message) from None
-    if first.loopback or second.loopback:
+    if any(link.loopback for link in links):
         raise ValueError("no router is behind this machine's loopback")
+    names = tuple(link.name for link in links)
     for one in seen:
-        if one.why_not and one.port.nic.name in (first.name, second.name):
+        if one.why_not and one.port.nic.name in names:
             raise ValueError(f"`{one.port.nic.name}` is not to be loaded: {one.why_not}")
-    return first.name, second.name
+    return names[: len(first)], names[len(first) :]
 
 
-def parse_router_ports(text: str, router: Router) -> tuple[str, str]:
-    """Two ports, as a plan names them."""
-    first, second = map(router.plan_name, _pair(text, "ports"))
-    if router.long_name(first) == router.long_name(second):
-        raise ValueError(f"`{text}` is one port twice")
+def parse_router_ports(
+    text: str, router: Router, interfaces: Sequence[Sequence[str]] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Its ports, as a plan names them: as many as there are interfaces on each link; None: unknown."""
+    first, second = (tuple(map(router.plan_name, half)) for half in _members(text, "ports"))
+    ports = (*first, *second)
+    if len(set(map(router.long_name, ports))) < len(ports):
+        raise ValueError(f"`{text}` has one port twice")
+    for number, (own, theirs) in enumerate(zip(interfaces or (), (first, second), strict=False)):
+        if len(own) != len(theirs):
+            which = ("first", "second")[number]
+            raise ValueError(f"the {which} link has {counted(len(own), 'interface')} and {len(theirs)} here")
     return first, second
 
 

@@ -32,7 +32,9 @@ PROOFS = {
 
 @click.command(name="new")
 @click.argument("plan", default="router.yaml", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--ports", metavar="eth1,eth2", help="The two interfaces of this machine.")
+@click.option(
+    "--ports", metavar="eth1,eth2", help="The two interfaces of this machine. eth2+eth3 are one LAG."
+)
 @click.option(
     "--router",
     metavar="NAME",
@@ -100,13 +102,14 @@ def new(
         "--router", router, "The router", own_router.OTHER, own_router.find, lambda: _list_routers(err=True)
     )
     system = system or own_router.ROUTERS[own_router.OTHER]
-    first, second = names or ("the first", "the second")
+    first, second = map("+".join, names or (("the first",), ("the second",)))
+    has_lags = names is not None and max(map(len, names)) > 1
     theirs = ask.answer(
         "--router-ports",
         router_ports,
         f"Its ports at {first} and {second}",
-        ",".join(system.ports),
-        lambda text: answers.parse_router_ports(text, system),
+        "" if has_lags else ",".join(system.ports),
+        lambda text: answers.parse_router_ports(text, system, names),
     )
     nets = ask.answer(
         "--addresses",
@@ -134,8 +137,8 @@ def new(
     assert nets is not None
     assert tags is not None
     cables = tuple(
-        _cable(name, port, address, tag, rate, seen)
-        for name, port, address, tag in zip(names, theirs, nets, tags, strict=True)
+        _cable(tuple(zip(own, ports, strict=True)), address, tag, rate, seen)
+        for own, ports, address, tag in zip(names, theirs, nets, tags, strict=True)
     )
     if static_arp and not all(one.mac for one in cables):
         raise click.UsageError("--static-arp: an interface that is not here has no known MAC address")
@@ -150,7 +153,11 @@ def new(
 
 
 def _cable(
-    interface: str, port: str, address: IPv4Interface, tag: int | None, rate: str | None, seen: Sequence[Seen]
+    joined: tuple[tuple[str, str], ...],
+    address: IPv4Interface,
+    tag: int | None,
+    rate: str | None,
+    seen: Sequence[Seen],
 ) -> Cable:
     from fractions import Fraction
 
@@ -158,12 +165,14 @@ def _cable(
     from netdyno.plan.first import Cable
     from netdyno.values.units import L1Rate
 
+    (interface, port), *more = joined
     nic = next((one.port.nic for one in seen if one.port.nic.name == interface), None)
     # A virtual interface tells a speed that nothing holds it to.
     said = nic.card.speed_bps if nic is not None and nic.card.has_line else None
     given = line_rate("--rate", rate or DEFAULT_LINE) if rate or said is None else L1Rate(Fraction(said))
     mac = "" if nic is None else nic.link.mac
-    return Cable(interface, port, address, given, rate is not None or said is not None, mac, tag)
+    is_known = rate is not None or said is not None
+    return Cable(interface, port, address, given, is_known, mac, tag, tuple(more))
 
 
 def _has_no_carrier(interface: str, seen: Sequence[Seen]) -> bool:
@@ -198,23 +207,26 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
     from netdyno.errors import counted
 
     cases = Selection().cases(checked)
-    router, (first, second) = made.router, made.cables
+    router = made.router
     click.echo(f"\nWrote {made.file}: {counted(len(cases), 'case')}, {about(checked, cases)}.\n")
-    commands = [line for cable in made.cables for line in _preparation(cable, seen)]
+    joined = [one for cable in made.cables for one in cable.joined]
+    commands = [
+        line for cable in made.cables for name, _ in cable.joined for line in _preparation(name, cable, seen)
+    ]
     click.echo(f"1. This machine{', as root (`netdyno ports` says why)' if commands else ''}:\n")
     for line in commands or ["nothing to change"]:
         click.echo(f"    {line}")
     click.echo("\n2. Cables:\n")
-    wide = max(len(first.interface), len(second.interface))
-    for cable in made.cables:
-        click.echo(f"    {cable.interface.ljust(wide)}  to  {router.long_name(cable.port)}")
-    dark = [cable.interface for cable in made.cables if _has_no_carrier(cable.interface, seen)]
+    wide = max(len(interface) for interface, _ in joined)
+    for interface, port in joined:
+        click.echo(f"    {interface.ljust(wide)}  to  {router.long_name(port)}")
+    dark = [interface for interface, _ in joined if _has_no_carrier(interface, seen)]
     if dark:
         click.echo()
         print_wrapped(f"Warning: no carrier at {' and '.join(dark)}: no cable, or nothing at its other end.")
     if not all(cable.rate_known for cable in made.cables):
         click.echo()
-        rate = str(first.rate).removesuffix(" L1")
+        rate = str(made.cables[0].rate).removesuffix(" L1")
         print_wrapped(f"The plan takes {rate} for the lines: the interfaces do not say. `--rate` changes it.")
     click.echo(f"\n3. {router.title.partition(' (')[0]}, {router.at}; {PROOFS[router.proof]}:\n")
     click.echo(made.router_text)
@@ -248,13 +260,13 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
     click.echo(made.undo_text, nl=False)
 
 
-def _preparation(cable: Cable, seen: Sequence[Seen]) -> list[str]:
-    """Commands that make an interface fit for a test."""
+def _preparation(interface: str, cable: Cable, seen: Sequence[Seen]) -> list[str]:
+    """Commands that make an interface of a link fit for a test."""
     from netdyno.ports.nic import advice
 
-    nic = next((one.port.nic for one in seen if one.port.nic.name == cable.interface), None)
+    nic = next((one.port.nic for one in seen if one.port.nic.name == interface), None)
     if nic is None:
-        return [f"# {cable.interface} is not on this machine"]
+        return [f"# {interface} is not on this machine"]
     flush = [f"ip address flush dev {nic.name}"] if nic.addresses else []
     found = advice.findings(nic, rate_bps=int(cable.rate.amount))
     tagged = cable.vlan is not None

@@ -23,9 +23,10 @@ UNDO_TEXT = "#- "
 
 @dataclass(frozen=True)
 class Cable:
-    """One link: an interface of this machine and a port of the router.
+    """One link: an interface of this machine and a port of the router, or a LAG of several of both.
 
-    rate_known: the interface's card says the rate. mac: of the interface, empty if unknown.
+    rate_known: the interface's card says the rate. mac: of the interface, empty if unknown. more: the further
+    members of a LAG, an interface and a port each.
     """
 
     interface: str
@@ -36,6 +37,12 @@ class Cable:
     rate_known: bool = True
     mac: str = ""
     vlan: int | None = None
+    more: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def joined(self) -> tuple[tuple[str, str], ...]:
+        """Each interface with the port that it is cabled to."""
+        return ((self.interface, self.port), *self.more)
 
     @property
     def tester(self) -> IPv4Interface:
@@ -57,17 +64,22 @@ class FirstPlan:
 
     @property
     def _ports(self) -> tuple[Port, ...]:
-        return tuple(
-            Port(
-                self.router.long_name(one.port),
+        found = []
+        for number, one in enumerate(self.cables):
+            names = tuple(self.router.long_name(port) for _, port in one.joined)
+            lag = self.router.lag.format(number + 1)
+            port = Port(
+                lag if one.more else names[0],
                 one.address,
                 str(one.tester.ip),
                 one.mac,
                 (_behind(number),),
                 one.vlan,
+                names if one.more else (),
+                number + 1 if one.more else 0,
             )
-            for number, one in enumerate(self.cables)
-        )
+            found.append(port)
+        return tuple(found)
 
     @property
     def router_text(self) -> str:
@@ -84,8 +96,8 @@ class FirstPlan:
         return TEXT.format(
             file=self.file,
             title=self.router.title.partition(" (")[0],
-            first=self.cables[0].interface,
-            second=self.cables[1].interface,
+            first=" and ".join(one for one, _ in self.cables[0].joined),
+            second=" and ".join(one for one, _ in self.cables[1].joined),
             configuration=_marked(ROUTER_TEXT, self.router_text),
             mark=ROUTER_TEXT,
             undo=_marked(UNDO_TEXT, self.undo_text),
@@ -136,8 +148,15 @@ def _link(name: str, cable: Cable) -> str:
         where = [f"vlans: [{{vlan: {cable.vlan}, {', '.join(addresses)}}}]"]
     else:
         where = [f"{addresses[0]}   # The tester's.", f"{addresses[1]}   # The router's."]
-    lines = [f"endpoints: {endpoints}", f"interface: {_quoted(cable.interface)}"]
-    lines += [f"rate: {str(cable.rate).removesuffix(' L1')}{guessed}", *where]
+    lines = [f"endpoints: {endpoints}"]
+    rate = f"rate: {str(cable.rate).removesuffix(' L1')}"
+    if cable.more:
+        interfaces, ports = ([_quoted(one[side]) for one in cable.joined] for side in (0, 1))
+        lines += [f"members: [{', '.join(ports[1:])}]", f"{rate}   # Of each member.{guessed[4:]}"]
+        lines.append(f"lag: {{interfaces: [{', '.join(interfaces)}], mode: active, rate: fast}}")
+    else:
+        lines += [f"interface: {_quoted(cable.interface)}", f"{rate}{guessed}"]
+    lines += where
     return "    - " + "\n      ".join(lines)
 
 

@@ -45,6 +45,7 @@ ROUTERS: Mapping[str, Router] = {
             ("TenGigE0/0/0/0", "TenGigE0/0/0/1"),
             "stand-in",
             "at its command line",
+            lag="Bundle-Ether{}",
         ),
         Router(
             "asa",
@@ -64,6 +65,7 @@ ROUTERS: Mapping[str, Router] = {
             "in its terminal",
             "Its firewall, connection tracking and FastTrack stay as they are: they are part of the result.",
             ("mikrotik",),
+            lag="bond{}",
         ),
         Router(
             "fsos",
@@ -74,6 +76,7 @@ ROUTERS: Mapping[str, Router] = {
             _PRIVILEGED,
             aliases=("fs",),
             lacks="netdyno has no words for its OSPF and BGP: see the vendor's documents",
+            lag="AggregatePort {}",
         ),
         Router(
             "junos",
@@ -83,8 +86,10 @@ ROUTERS: Mapping[str, Router] = {
             "none",
             "in its `cli`",
             "A port that switches or asks for DHCP wants `delete interfaces PORT` first. An SRX also wants"
-            " both ports in a security zone, and a policy that permits traffic within it.",
+            " both ports in a security zone, and a policy that permits traffic within it. An MX calls the"
+            " `ether-options` of a LAG `gigether-options`.",
             ("juniper",),
+            lag="ae{}",
         ),
         Router(
             "linux",
@@ -94,8 +99,11 @@ ROUTERS: Mapping[str, Router] = {
             "real",
             "in its shell, as root",
             lacks="it has no routing daemon of its own: `--router frr` or `--router bird`",
+            lag="bond{}",
         ),
-        Router("frr", "Linux with FRR", "linux", ("eth1", "eth2"), "real", "in its shell, as root"),
+        Router(
+            "frr", "Linux with FRR", "linux", ("eth1", "eth2"), "real", "in its shell, as root", lag="bond{}"
+        ),
         Router(
             "bird",
             "Linux with BIRD",
@@ -104,6 +112,7 @@ ROUTERS: Mapping[str, Router] = {
             "real",
             "in its shell, as root",
             template="linux",
+            lag="bond{}",
         ),
         Router(
             "vpp",
@@ -113,6 +122,7 @@ ROUTERS: Mapping[str, Router] = {
             "none",
             "in `vppctl`",
             lacks="it speaks no routing protocol: with its plugin linux-cp, FRR or BIRD does beside it",
+            lag="BondEthernet{}",
         ),
         Router(
             OTHER,
@@ -121,6 +131,7 @@ ROUTERS: Mapping[str, Router] = {
             ("port1", "port2"),
             "none",
             "in its own words",
+            lag="LAG {}",
         ),
     )
 }

@@ -26,7 +26,8 @@ class Port:
 
     name: as the router prints it. address: its own. tester: the address of the tester port that it is cabled
     to, and mac: that port's MAC address, empty if unknown. networks: what lies behind the tester. vlan: the
-    tag on the cable; None: there is none.
+    tag on the cable; None: there is none. members: the ports of a LAG, by its name; empty: it is a port.
+    number: of the LAG, from 1.
     """
 
     name: str
@@ -35,6 +36,8 @@ class Port:
     mac: str
     networks: tuple[IPv4Network, ...]
     vlan: int | None = None
+    members: tuple[str, ...] = ()
+    number: int = 0
 
     @property
     def ip(self) -> str:
@@ -60,7 +63,8 @@ class Router:
 
     driver: that reads it beside the traffic; empty: none does. ports: how two of its ports may be called.
     at: where the text is entered. note: what else such a router may want. aliases: what users call it.
-    lacks: why its routing neighbours are not printed; empty: they are.
+    lacks: why its routing neighbours are not printed; empty: they are. lag: how it calls a LAG; `{}` is its
+    number.
     """
 
     name: str
@@ -73,6 +77,7 @@ class Router:
     aliases: tuple[str, ...] = ()
     template: str = ""
     lacks: str = ""
+    lag: str = "Port-channel{}"
 
     @cached_property
     def _environment(self) -> jinja2.Environment:
@@ -119,6 +124,15 @@ class Router:
         So do ports that route now, and an ASA's traffic between interfaces of one security level.
         """
         return self._render("undo/", ports, static_arp)
+
+    def lag_text(self, port: Port) -> str:
+        """What makes the members of a port one LAG by LACP, without addresses: a part of `text`."""
+        return self._environment.get_template(f"lags/{self._lag_template}.j2").render(port=port)
+
+    @property
+    def _lag_template(self) -> str:
+        # FRR and BIRD leave LAGs to Linux.
+        return "linux" if self.driver == "linux" else self.template or self.name
 
     def neighbours(self, found: tuple[Neighbours, ...]) -> str:
         """What is entered so that it becomes a routing neighbour of the tester. ValueError: `lacks`."""

@@ -64,7 +64,7 @@ XR = System(
         "vty": _values("exec-timeout", "transport input"),
         "if": (
             *_values("description", "bundle id", "bundle load-balancing hash", "mtu", "ipv4 address"),
-            *_values("load-interval", "shutdown", "encapsulation dot1q"),
+            *_values("lacp period", "load-interval", "shutdown", "encapsulation dot1q"),
             Word(r"l2transport", opens="l2"),
         ),
         "l2": _values("mtu"),
@@ -104,7 +104,8 @@ IOS = System(
             *_values("switchport mode", "switchport access vlan", "switchport trunk allowed vlan"),
             Word(r"switchport dot1q-tunnel allowed vlan.*", "switchport dot1q-tunnel allowed vlan"),
             *_values("switchport dot1q-tunnel native vlan", "spanning-tree bpdufilter"),
-            *_values("ip address", "ipv6 address", "channel-group", "shutdown"),
+            *_values("frame-tag tpid", "aggregateport load-balance", "ip address", "ipv6 address"),
+            *_values("channel-group", "port-group", "shutdown"),
         ),
         "ospf": (Word(r"network \S+ \S+ area \S+"), *_values("graceful-restart")),
     },
@@ -132,7 +133,7 @@ _ROUTED = (
     Word(r"ip verify unicast source reachable-via \S+", "ip verify unicast source"),
     Word(r"ip nat (?:inside|outside)"),
     Word("ip virtual-reassembly in"),
-    *_values("zone-member security", "ip ospf network", "load-interval", "shutdown"),
+    *_values("zone-member security", "ip ospf network", "load-interval", "channel-group", "shutdown"),
     Word(r"(?:duplex|speed|negotiation) auto"),
     Word(r"service-policy (?:input|output) \S+", stem=r"service-policy \S+"),
 )
@@ -214,7 +215,7 @@ ASA = System(
         **_QUEUES,
         "object": (Word(r"(?:subnet|range|host) .+"),),
         "if": (
-            *_values("description", "shutdown", "vlan"),
+            *_values("description", "channel-group", "shutdown", "vlan"),
             Word(r"nameif \S.*", "nameif", absent="no nameif"),
             Word(r"security-level \S.*", "security-level", absent="no security-level"),
             Word(r"ip address \S.*", "ip address", absent="no ip address"),

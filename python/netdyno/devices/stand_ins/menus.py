@@ -30,6 +30,8 @@ MENUS: Mapping[str, Item] = {
     "/interface vlan": {"arp": "enabled", "arp-timeout": "auto", "disabled": "no", "interface": ""}
     | {"loop-protect": "default", "loop-protect-disable-time": "5m", "loop-protect-send-interval": "5s"}
     | {"mtu": "1500", "name": "", "use-service-tag": "no", "vlan-id": "1"},
+    "/interface bonding": {"disabled": "no", "lacp-rate": "30secs", "mode": "balance-rr", "mtu": "1500"}
+    | {"name": "", "slaves": "", "transmit-hash-policy": "layer-2"},
     "/interface bridge port": {"bridge": "", "disabled": "no", "interface": ""},
     "/ip pool": {"name": "", "ranges": ""},
     **{
@@ -123,14 +125,14 @@ class Menus:
         item = MENUS[menu] | values
         interfaces = {
             one["name"]
-            for kind in ("/interface ethernet", "/interface vlan")
+            for kind in ("/interface ethernet", "/interface vlan", "/interface bonding")
             for one in self.items.get(kind, [])
         }
         parents = interfaces | {one["name"] for one in self.items.get("/queue tree", [])}
         for name in ("interface", "in-interface", "out-interface", "parent"):
             if item.get(name) and item[name] not in (parents if name == "parent" else interfaces):
                 raise RefusedError(f"input does not match any value of {name}")
-        if menu == "/interface vlan" and item["name"] in interfaces:
+        if menu in ("/interface vlan", "/interface bonding") and item["name"] in interfaces:
             raise RefusedError("failure: already have interface with such name")
         if menu == "/ip address":
             item["network"] = str(ipaddress.ip_interface(item["address"]).network.network_address)
