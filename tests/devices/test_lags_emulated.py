@@ -12,10 +12,12 @@ from methodlab import measure_plan, run_here, text
 from netdyno.campaign.reasons import REASONS
 from netdyno.devices.reasons import HashedMembers
 from netdyno.errors import PlanErrors
-from netdyno.plan import parse
+from netdyno.plan import load, parse
 from netdyno.reports.model import lag_members
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
+from netdyno.verdict.causes import IdleMembers
+from words import within
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -121,19 +123,27 @@ def test_report_has_the_share_of_each_lag_member(tmp_path: Path) -> None:
     assert sorted(str(of_out).split(", ")) == ["0.0 %"] * 4 + ["25.0 %"] * 4
 
 
-def test_hash_policies_are_cases_of_one_table(tmp_path: Path) -> None:
-    """256 sources to one address between two ports: `l2` and `dst-ip` see one flow, others 256."""
-    even = [Fraction(1, 4)] * 4
-    expected = {"l2": [0, 0, 0, 1], "dst-ip": [0, 0, 0, 1], "src-ip": even, "src-dst-ip": even, "l3-l4": even}
-    plan = lag_plan("emulated/cross-connect", sources(256), members="4", hash=", ".join(expected))
-    with open_run(run_here(parse(plan), tmp_path).folder, REASONS) as run:
+def test_hash_policies_of_the_example_are_rows_of_one_table(tmp_path: Path) -> None:
+    """256 sources to one address: `l2` and `dst-ip` see one flow. Others see each byte once: gcd(2, 4) = 2
+    members of each switch by equal stages, 4 by rotated ones."""
+    plan = Path(__file__).parents[2] / "examples" / "lag-hashes.yaml"
+    with open_run(run_here(load(plan), tmp_path).folder, REASONS) as run:
         (table,) = lag_members.tables(view(run))
-    rows = [row for row in table.rows if "out" in row]
-    assert len(rows) == len(expected)
-    for row in rows:
-        (hash_,) = (name for name in expected if name in str(row[0]).split(" / "))
-        named = [f"{float(share):.1%}".replace("%", " %") for share in expected[hash_]]
-        assert sorted(str(row[-1]).split(", ")) == named, hash_
+        idle = {
+            tuple(case.head.axes.values())[:2]: within(IdleMembers, case.result.notes) for case in run.cases
+        }
+    rows = {row[0]: sorted(str(row[-1]).split(", ")) for row in table.rows if "out" in row}
+    one, half, every = ["0.0 %"] * 7 + ["100.0 %"], ["0.0 %"] * 4 + ["25.0 %"] * 4, ["12.5 %"] * 8
+    expected = {(hash_, second): one for hash_ in ("l2", "dst-ip") for second in ("same", "rotated")}
+    expected |= {(hash_, "same"): half for hash_ in ("src-ip", "l3-l4")}
+    expected |= {(hash_, "rotated"): every for hash_ in ("src-ip", "l3-l4")}
+    assert rows == {
+        f"{hash_} / {second} / clients / uni": shares for (hash_, second), shares in expected.items()
+    }
+    for policy, shares_ in expected.items():
+        assert [cause.idle for cause in idle[policy]] == (
+            [shares_.count("0.0 %")] if "0.0 %" in shares_ else []
+        )
 
 
 def test_report_without_lags_has_no_table_of_members(tmp_path: Path) -> None:

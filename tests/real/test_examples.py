@@ -53,6 +53,7 @@ RUN_ELSEWHERE = {
     "hosts-tcp.yaml": "real/test_hosts_real.py",
     "acceptance.yaml": "real/test_speakers_real.py",
     "lacp.yaml": "real/test_lag_real.py",
+    "lag-hashes.yaml": "devices/test_lags_emulated.py",
 }
 LINUX = {
     "linux-filter.yaml": "linux/router",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
@@ -15,7 +16,7 @@ from netdyno.devices.configure.apply import Configurer, plan_changes
 from netdyno.devices.configure.sources import TemplateFault, explain_absence, list_ready
 from netdyno.devices.configure.systems import find_allowed, find_undoing
 from netdyno.devices.stand_ins.stand_in import RUNNING, texts
-from netdyno.devices.wiring import LabError
+from netdyno.devices.wiring import LabError, LabLink
 
 OF = {
     "cisco_ios": (systems.IOS, "router"),
@@ -122,6 +123,24 @@ def test_service_is_entered_and_undone_byte_for_byte(driver: str, name: str, tmp
         assert applied.undo is not None
         applied.undo()
         assert journal.pending is None
+        assert device.text() == before
+
+
+def test_lag_of_routeros_is_entered_and_undone_byte_for_byte(tmp_path: Path) -> None:
+    stand_in, system = OF["routeros"]
+    first, second = stand_in.ports
+    lag = LabLink("west", first, 10**10, members=(second,))
+    with ExitStack() as stack:
+        device, cli = stack.enter_context(any_device_in(tmp_path, system))
+        journal = stack.enter_context(journal_in(tmp_path))
+        session, before = cli(lambda _what: None), device.text()
+        allowed = find_allowed(session.shell, stand_in.ports, ("/interface bonding add",))
+        text = rendered("lag", "routeros", {"hash": "src-dst-ip"}, (lag,))
+        applied = Configurer(session, journal, allowed).apply(text)
+        has = re.sub(r"\\\s+", "", device.text())
+        assert f"name=netdyno-1 slaves={first},{second} transmit-hash-policy=layer-2-and-3" in has
+        assert applied.undo is not None
+        applied.undo()
         assert device.text() == before
 
 
