@@ -36,6 +36,12 @@ def test_lag_with_a_member_that_was_not_read_is_left_out() -> None:
     assert count_members([(10 * S, known), (10 * S, unread)], PLACES, ("Te0/0", LAG)) == {}
 
 
+def test_members_behind_a_stand_in_are_not_counted() -> None:
+    """It has one port for each LAG of the emulated device, and would show polarisation that there is not."""
+    read = replace(by_hand(BOTH, sent=1000, received=1000), devices=({"ports": []},))
+    assert count_members([(10 * S, read)], PLACES, ("Te0/0", LAG)) == {}
+
+
 def polarised(
     frames: Sequence[int], *, flows: int = 5000, lost: int = 0, senders: int = 1, up: int = 1, **health: int
 ) -> list[tuple[str, tuple[int, ...], int]]:

@@ -629,12 +629,14 @@ NAMES = {"src": "source", "dst": "destination", "sport": "source port", "dport":
 """Of fields, as people call them."""
 
 
-def list_varying(headers: Iterable[Any], flows: int) -> tuple[tuple[str, int], ...]:
-    """The fields in which flows differ, outermost first, each with the most values that so many have."""
+def list_varying(headers: Iterable[Any], flows: int) -> tuple[tuple[str, int, bool], ...]:
+    """The fields in which flows differ, outermost first, each with the most values that so many have, and
+    whether these are drawn at random."""
     found = []
     for header in headers:
         for name in type(header).model_fields:
-            match getattr(header, name):
+            field = getattr(header, name)
+            match field:
                 case {"random": {"min": least, "max": most}}:
                     values = as_number(most) - as_number(least) + 1
                 case {"list": listed}:
@@ -644,5 +646,5 @@ def list_varying(headers: Iterable[Any], flows: int) -> tuple[tuple[str, int], .
                 case _:
                     continue
             if (values := min(values, flows)) > 1:
-                found.append((f"{header.TITLE} {NAMES.get(name, name)}", values))
+                found.append((f"{header.TITLE} {NAMES.get(name, name)}", values, "random" in field))
     return tuple(found)

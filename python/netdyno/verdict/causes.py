@@ -74,7 +74,8 @@ class IdleMembers(Reason, code="idle-members"):
     """Members of a LAG of the device that carried no frame, of however many flows.
 
     varies: fields in which the flows differ, and the number of values of each. fewest: the least of these
-    numbers; 0: unknown. member: that carried the most, from 1. shown: flows that it carried.
+    numbers, if all are drawn at random; else 0. member: that carried the most, from 1. shown: flows that it
+    carried.
     """
 
     port: str
@@ -98,12 +99,12 @@ class IdleMembers(Reason, code="idle-members"):
 
     @property
     def _why(self) -> str:
-        fields = "none of these fields" if self.varies else "no field that varies"
         if self.members - self.idle > 1 and self.fewest >= FLOWS_A_MEMBER * self.members:
             return "A stage before it hashes alike (polarisation), or they are down"
         if self.members - self.idle == 1 and self.varies:
-            return f"The hash uses {fields}, or they are down"
-        return f"They are down, the hash uses {fields}, or that of a stage before it (polarisation)"
+            return "The hash uses none of these fields, they cancel out in it, or members are down"
+        tells = "tells too few of their values apart" if self.varies else "uses no field that varies"
+        return f"They are down, the hash {tells}, or a stage before it hashes alike (polarisation)"
 
 
 class Polarised(Reason, code="polarised"):
@@ -330,16 +331,22 @@ def _find_idle_members(outcomes: Sequence[Outcome], known: Evidence) -> IdleMemb
         idle = frames.count(0)
         if 0 < idle < len(frames) and min(known.flows, sum(frames)) >= FLOWS_A_MEMBER * len(frames):
             busiest = frames.index(max(frames))
-            varies, fewest = _list_varying(known), min((values for _, values in known.varies), default=0)
-            shown = _list_flows(outcomes, port, busiest)
+            is_drawn = all(drawn for _, _, drawn in known.varies)
             return IdleMembers(
-                port, idle, len(frames), known.flows, varies, fewest, busiest + 1 if shown else 0, shown
+                port,
+                idle,
+                len(frames),
+                known.flows,
+                _list_varying(known),
+                min((values for _, values, _ in known.varies), default=0) if is_drawn else 0,
+                busiest + 1,
+                _list_flows(outcomes, port, busiest),
             )
     return None
 
 
 def _list_varying(known: Evidence) -> tuple[str, ...]:
-    return tuple(f"{field} ({counted(values, 'value')})" for field, values in known.varies)
+    return tuple(f"{field} ({counted(values, 'value')})" for field, values, _ in known.varies)
 
 
 def _list_flows(outcomes: Iterable[Outcome], name: str, member: int) -> tuple[str, ...]:

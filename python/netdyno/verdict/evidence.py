@@ -169,8 +169,9 @@ class Evidence:
     """All trials of the case: of those that the result does not rest on some may agree with it."""
     sizes: tuple[tuple[int, int], ...] = ()
     """Of the frames, with their weights; empty: unknown."""
-    varies: tuple[tuple[str, int], ...] = ()
-    """Fields in which flows differ, each with the most values that it has; empty: unknown."""
+    varies: tuple[tuple[str, int, bool], ...] = ()
+    """Fields in which flows differ, each with the most values that it has, and whether they are drawn at
+    random; empty: unknown."""
     causes: tuple[Reason, ...] = ()
     """What the lost frames of the case have in common (`verdict.causes`)."""
     linked: Linked | None = None

@@ -116,7 +116,8 @@ class Traffic:
     time on the line of its longest frame to that of its shortest, rounded up: so many short ones may be lost
     to a long one that comes late. frame_ns: the time of a frame on the slowest line that they are sent on; 0:
     nothing keeps frames apart. ports: that send. sizes: of its frames, with their weights; empty: unknown.
-    varies: fields in which flows differ, each with the most values that it has; empty: unknown."""
+    varies: fields in which flows differ, each with the most values that it has, and whether they are drawn at
+    random; empty: unknown."""
 
     flows: int = 0
     burst: int = 1
@@ -124,7 +125,7 @@ class Traffic:
     frame_ns: Fraction = Fraction(0)
     ports: int = 1
     sizes: tuple[tuple[int, int], ...] = ()
-    varies: tuple[tuple[str, int], ...] = ()
+    varies: tuple[tuple[str, int, bool], ...] = ()
 
     def apart_ns(self, fps: Fraction) -> Fraction:
         """The time from one frame to the next on full lines of all ports together.
