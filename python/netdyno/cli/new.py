@@ -204,7 +204,7 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
     """What to do now, in order."""
     from netdyno.campaign.selection import Selection
     from netdyno.cli.run import about
-    from netdyno.errors import counted
+    from netdyno.errors import as_cabling, counted
 
     cases = Selection().cases(checked)
     router = made.router
@@ -250,9 +250,13 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
     click.echo()
     print_wrapped("Each case begins with a survey of 25 s: does traffic pass at all, and up to which load?")
     click.echo()
+    names = [interface for interface, _ in joined]
+    cabling = "plug the two interfaces into each other"
+    if len(names) > 2:
+        cabling = as_cabling([names[at : at + 2] for at in range(0, len(names), 2)])
     print_wrapped(
-        "5. Only a calibrated tester names the router as the limit: plug the two interfaces into each other,"
-        " run this (a minute), and plug them back:"
+        f"5. Only a calibrated tester names the router as the limit: {cabling}, run this (a minute), and plug"
+        " them back:"
     )
     click.echo()
     click.echo(f"    {root} calibrate {made.file} --quick")

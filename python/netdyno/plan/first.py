@@ -96,8 +96,8 @@ class FirstPlan:
         return TEXT.format(
             file=self.file,
             title=self.router.title.partition(" (")[0],
-            first=" and ".join(one for one, _ in self.cables[0].joined),
-            second=" and ".join(one for one, _ in self.cables[1].joined),
+            first="+".join(one for one, _ in self.cables[0].joined),
+            second="+".join(one for one, _ in self.cables[1].joined),
             configuration=_marked(ROUTER_TEXT, self.router_text),
             mark=ROUTER_TEXT,
             undo=_marked(UNDO_TEXT, self.undo_text),
@@ -107,8 +107,18 @@ class FirstPlan:
             # A tag takes 4 bytes of a frame.
             small="68" if any(one.vlan for one in self.cables) else "64",
             pool=POOL,
-            routing="{ospf: true}" if any(one.vlan for one in self.cables) else ROUTING,
-            system="" if self.router.lacks or self.router.name == OTHER else f" --router {self.router.name}",
+            routing=self._routing(),
+        )
+
+    def _routing(self) -> str:
+        """A comment on the last link, which has no speaker beside LACP."""
+        if self.cables[-1].more:
+            return ""
+        system = "" if self.router.lacks or self.router.name == OTHER else f" --router {self.router.name}"
+        routing = "{ospf: true}" if any(one.vlan for one in self.cables) else ROUTING
+        return (
+            f"      # A routing neighbour, with a table; `netdyno routes {self.file}{system}` prints the"
+            f" router's side:\n      # routing: {routing}\n"
         )
 
     def _device(self) -> list[str]:
@@ -182,9 +192,7 @@ lab:
   links:
 {links}
       # Faster than packet sockets, on both links: `backend: af_xdp`.
-      # A routing neighbour, with a table; `netdyno routes {file}{system}` prints the router's side:
-      # routing: {routing}
-
+{routing}
 traffic:
   # Sizes count the FCS. The addresses are of 198.18.0.0/15, which is kept for benchmarks.
   large: {{size: 1518B, flows: 4096, addresses: {pool}}}
