@@ -110,7 +110,6 @@ _IOS_PORT = (
     *(r"channel-group \d+ mode \w+$", r"port-group \d+(?: mode \w+)?$", r"encapsulation ", r"negotiation "),
     *(r"spanning-tree bpdu(?:filter|guard) \w+$", r"spanning-tree portfast$", r"lacp rate "),
     *(r"service-policy (?:input|output) ", r"frame-tag tpid ", r"flowcontrol "),
-    r"aggregateport load-balance ",
 )
 _IOS_OSPF = (
     *(r"router-id ", r"area \S+$", r"network (?!0\.0\.0\.0 255\.255\.255\.255)\S+ \S+ area \S+$"),
@@ -136,6 +135,12 @@ IOS = Sections(
         r"switchport dot1q-tunnel native vlan (\d+)$",
         r"switchport dot1q-tunnel allowed vlan add (?:un)?tagged (\S+)$",
     ),
+)
+
+# In the section of a port the hash policy may be the whole switch's.
+_AGGREGATE = (*_IOS_PORT, r"aggregateport load-balance ")
+FS_OS = replace(
+    IOS, kinds=(Kind(r"interface (?P<name>AggregatePort \d+)$", Scope.PORT, _AGGREGATE), *IOS.kinds)
 )
 
 _RULE = (r"(?:permit|deny) ", r"remark ")
@@ -254,7 +259,7 @@ LINUX = Sections(
 SECTIONS: Mapping[str, Sections] = {
     "cisco_xr": IOS_XR,
     "cisco_ios": IOS_ROUTER,
-    "fs_os": IOS,
+    "fs_os": FS_OS,
     "cisco_asa": ASA,
     "mikrotik_routeros": ROUTER_OS,
     "linux": LINUX,
