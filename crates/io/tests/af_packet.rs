@@ -89,7 +89,7 @@ fn an_interface_is_a_port_of_one_tester_at_a_time() {
         };
         assert!(why.contains("a port of another netdyno"), "{why}");
         drop(west);
-        let queues = AfPacketPort::open_queues("again", "nd0", 1514, 2).expect("it is free");
+        let queues = AfPacketPort::open_queues("again", "nd0", 1514, 2, false).expect("it is free");
         assert_eq!(queues.len(), 2);
     });
 }
@@ -218,6 +218,25 @@ fn missing_or_down_or_removed_interfaces_are_named() {
     });
 }
 
+#[test]
+fn a_port_that_may_go_loses_frames_while_it_is_down() {
+    namespace::with_veth("a_port_that_may_go_loses_frames_while_it_is_down", 1500, || {
+        let mut west = open("nd0", 1514);
+        let mut east = AfPacketPort::open_queues("east", "nd1", 1514, 1, true).expect("opens").remove(0);
+        namespace::ip(&["link", "set", "nd1", "down"]).expect("ip works");
+        for _ in 0..2 {
+            assert_eq!(east.receive(LATE, 64, &mut |_| panic!("nothing was sent")).expect("it may go"), 0);
+            assert_eq!(send_at(&mut east, Instant::ZERO, &[frame(1, 60)]).expect("it may go"), 1);
+        }
+        namespace::ip(&["link", "set", "nd1", "up"]).expect("ip works");
+        assert_eq!(send_at(&mut east, Instant::ZERO, &[frame(2, 60)]).expect("it is up"), 1);
+        assert_eq!(receive(&mut west, 1), [frame(2, 60)]);
+        namespace::ip(&["link", "del", "nd0"]).expect("ip works");
+        let gone = east.receive(LATE, 64, &mut |_| panic!("nothing was sent"));
+        assert!(matches!(gone, Err(PortError::Gone { .. })), "{gone:?}");
+    });
+}
+
 /// A frame of 60 bytes of UDP flow `flow` (RFC 791, RFC 768), its number behind the headers.
 fn of_flow(flow: u8, number: u32) -> Vec<u8> {
     let mut frame = frame(u64::from(number), 60);
@@ -234,7 +253,7 @@ fn several_sockets_share_a_port_flow_by_flow() {
     namespace::with_veth("several_sockets_share_a_port_flow_by_flow", 1500, || {
         let [west, east] = namespace::ENDS;
         let mut west = open(west, 1514);
-        let mut queues = AfPacketPort::open_queues("east", east, 1514, 2).unwrap_or_else(|error| panic!("{error}"));
+        let mut queues = AfPacketPort::open_queues("east", east, 1514, 2, false).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(queues[0].info().detail, "2 sockets, PACKET_FANOUT_HASH");
         let sent: Vec<Vec<u8>> = (0..256).map(|number| of_flow(number as u8 % FLOWS, number)).collect();
         send_all(&mut west, &sent);

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use support::{PATIENCE, collect, frame, gather, namespace, receive, send_all, send_at};
 
 fn try_open(interface: &str, attach: Attach, mode: Mode, max_frame: u32) -> Result<AfXdpPort, PortError> {
-    AfXdpPort::open(interface, interface, attach, mode, max_frame, 1).map(|mut queues| queues.remove(0))
+    AfXdpPort::open(interface, interface, attach, mode, max_frame, 1, false).map(|mut queues| queues.remove(0))
 }
 
 /// A port that claims everything.

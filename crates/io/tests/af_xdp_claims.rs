@@ -98,7 +98,9 @@ fn what_is_claimed_is_ours_and_all_else_the_kernels() {
         for attach in [Attach::Generic, Attach::Native] {
             let mut sender = open_packet("nd0");
             let mut kernel = open_packet("nd1");
-            let mut ours = AfXdpPort::open("nd1", "nd1", attach, Mode::Copy, 1518, 1).expect("opens").remove(0);
+            let mut ours = AfXdpPort::open("nd1", "nd1", attach, Mode::Copy, 1518, 1, false)
+                .expect("opens")
+                .remove(0);
             let sets = [&claims[..], &claims[..1], &claims[3..5], &[Claim::EVERYTHING], &[]];
             for (number, set) in sets.into_iter().enumerate() {
                 // The first trial begins with none, each next one with those of the one before.
@@ -142,7 +144,7 @@ fn the_kernel_takes_a_program_for_hundreds_of_streams() {
             })
             .collect();
         let mut sender = open_packet("nd0");
-        let mut ours = AfXdpPort::open("nd1", "nd1", Attach::Auto, Mode::Copy, 1518, 1)
+        let mut ours = AfXdpPort::open("nd1", "nd1", Attach::Auto, Mode::Copy, 1518, 1, false)
             .expect("opens")
             .remove(0);
         ours.claim(&claims).expect("the kernel takes it");

@@ -37,7 +37,7 @@ fn pair(mtu: &str, near: [&str; 2], far: [&str; 2]) {
 
 /// What is said when two queues of `nd2` are opened.
 fn refused(attach: Attach) -> String {
-    let opened = AfXdpPort::open("nd2", "nd2", attach, Mode::Auto, 1518, 2);
+    let opened = AfXdpPort::open("nd2", "nd2", attach, Mode::Auto, 1518, 2, false);
     let Err(PortError::Unfit { why, .. }) = opened else {
         panic!("{opened:?}")
     };
@@ -65,7 +65,7 @@ fn veth_with_indistinguishable_queues_is_refused() {
         }
         namespace::ip(&["link", "set", "nd2", "mtu", "3400"]).expect("sets the MTU");
         namespace::ip(&["link", "set", "nd3", "mtu", "3400"]).expect("sets the MTU");
-        let opened = AfXdpPort::open("nd2", "nd2", Attach::Auto, Mode::Auto, 1518, 2);
+        let opened = AfXdpPort::open("nd2", "nd2", Attach::Auto, Mode::Auto, 1518, 2, false);
         let queues = opened.unwrap_or_else(|error| panic!("what was advised does not help: {error}"));
         assert_eq!(queues.len(), 2);
     });

@@ -174,6 +174,7 @@ fn all_ports_of_a_session_are_opened_together_in_their_order() {
         spec,
         max_frame: 1514,
         queues,
+        may_go: false,
         end: cable.map(|cable| CableEnd {
             cable,
             rate_bps: 1_000_000_000 * (cable as u64 + 1),
@@ -238,6 +239,7 @@ fn a_ring_of_several_queues_faces_as_many_or_one_port() {
             spec: &ring,
             max_frame: 1514,
             queues,
+            may_go: false,
             end: Some(CableEnd {
                 cable: 7,
                 rate_bps: 0,

@@ -146,16 +146,20 @@ fn far_names(spec: &SessionSpec) -> Vec<String> {
 /// What is asked of the backends: the tester's ports, then those of the devices, whose names are `far_names`.
 fn asks<'a>(spec: &'a SessionSpec, far_names: &'a [String]) -> Vec<PortAsk<'a>> {
     const NOWHERE: &BackendSpec = &BackendSpec::Null(Null {});
-    let ask = |name, spec_of, queues| PortAsk {
+    let ask = |name, spec_of, queues, may_go| PortAsk {
         name,
         spec: spec_of,
         max_frame: spec.max_frame,
         queues,
+        may_go,
         end: None,
     };
-    let near = spec.ports.iter().map(|port| ask(&port.name, &port.backend, spec.workers));
+    let near = spec
+        .ports
+        .iter()
+        .map(|port| ask(&port.name, &port.backend, spec.workers, port.may_go));
     // Nobody is at the other end of a device's port that is not linked: what leaves there is gone.
-    let far = far_names.iter().map(|name| ask(name, NOWHERE, 1));
+    let far = far_names.iter().map(|name| ask(name, NOWHERE, 1, false));
     let mut asks: Vec<_> = near.chain(far).collect();
     let end = |cable, rate_bps, delay_ps| CableEnd {
         cable,

@@ -70,6 +70,9 @@ pub struct SessionPort {
     /// Whether to note how the test frames that come in are spaced.
     #[serde(default)]
     pub spacing: bool,
+    /// Whether its interface may be switched off while it is open, as by who cuts the carrier of a member of a LAG.
+    #[serde(default)]
+    pub may_go: bool,
 }
 
 /// A cable from one tester port to another, with nothing between them.

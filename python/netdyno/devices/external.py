@@ -96,6 +96,8 @@ class External(Kind):
                     if link.server
                     else link.backend.spec(interface),
                     **({"host": link.host} if link.host else {}),
+                    # A LAG goes on without a member whose interface is switched off.
+                    **({"may_go": True} if link.lag else {}),
                 }
                 for link in links
                 for name, interface in zip(_names(link), link.interfaces, strict=True)

@@ -34,7 +34,7 @@ impl Backend for AfPacket {
 
     fn open(asks: &[Ask<'_, Self>], _: &Placement) -> Result<Vec<Queues>, PortError> {
         let open = |ask: &Ask<'_, Self>| -> Result<Queues, PortError> {
-            let queues = AfPacketPort::open_queues(ask.name, &ask.spec.interface, ask.max_frame, ask.queues)?;
+            let queues = AfPacketPort::open_queues(ask.name, &ask.spec.interface, ask.max_frame, ask.queues, ask.may_go)?;
             Ok(queues.into_iter().map(|queue| Box::new(queue) as Box<dyn Port>).collect())
         };
         asks.iter().map(open).collect()
@@ -80,13 +80,21 @@ impl AfPacketPort {
     /// # Errors
     /// If the interface does not exist (the message lists those that do), is down or another tester's, or the system refuses.
     pub fn open(name: &str, interface: &str, max_frame: u32) -> Result<Self, PortError> {
-        let mut queues = Self::open_queues(name, interface, max_frame, 1)?;
+        let mut queues = Self::open_queues(name, interface, max_frame, 1, false)?;
         Ok(queues.swap_remove(0))
     }
 
-    fn open_queue(name: &str, interface: &str, max_frame: u32, link: &InterfaceFacts, hold: &Hold) -> Result<Self, PortError> {
+    fn open_queue(
+        name: &str,
+        interface: &str,
+        max_frame: u32,
+        link: &InterfaceFacts,
+        hold: &Hold,
+        may_go: bool,
+    ) -> Result<Self, PortError> {
         let socket = PacketSocket::open(interface, link.index)?;
-        let mut watch = Watch::new(interface).map_err(|source| PortError::system(format!("socket for interface `{interface}`"), source))?;
+        let mut watch =
+            Watch::new(interface, may_go).map_err(|source| PortError::system(format!("socket for interface `{interface}`"), source))?;
         // A link that is up now can be lost.
         let _ = watch.fault();
         let max_frame = max_frame.min(link.mtu + ETHERNET_BYTES + TAG_BYTES as u32);
@@ -115,15 +123,16 @@ impl AfPacketPort {
         })
     }
 
-    /// As [`Self::open`], as `queues` sockets that receive some of the flows each (packet(7), `PACKET_FANOUT_HASH`).
+    /// As [`Self::open`], as `queues` sockets that receive some of the flows each (packet(7), `PACKET_FANOUT_HASH`). `may_go`:
+    /// see [`Ask::may_go`].
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub fn open_queues(name: &str, interface: &str, max_frame: u32, queues: usize) -> Result<Vec<Self>, PortError> {
+    pub fn open_queues(name: &str, interface: &str, max_frame: u32, queues: usize, may_go: bool) -> Result<Vec<Self>, PortError> {
         check_max_frame(name, max_frame)?;
         let link = interface::look_up(name, interface)?;
         let hold = Hold::take(name, interface, link.index)?;
-        let opened = (0..queues).map(|_| Self::open_queue(name, interface, max_frame, &link, &hold));
+        let opened = (0..queues).map(|_| Self::open_queue(name, interface, max_frame, &link, &hold, may_go));
         let mut ports = opened.collect::<Result<Vec<_>, _>>()?;
         if queues > 1 {
             let mut group = None;
@@ -152,7 +161,9 @@ impl AfPacketPort {
                 // send it again would hide the device's loss in a tester that seems slow.
                 Err(error) if self.cable && error.raw_os_error() == Some(libc::ENOBUFS) => taken += 1,
                 // Without a carrier the kernel drops what is due: it is sent, and lost.
-                Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) && self.lacks_carrier() => return Ok(wrote),
+                Err(error) if matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::ENETDOWN)) && self.lacks_carrier() => {
+                    return Ok(wrote);
+                }
                 Err(error) if taken > 0 || would_wait(&error) => break,
                 Err(error) => return Err(self.failed("sendmmsg", error)),
             }
@@ -241,6 +252,8 @@ impl Port for AfPacketPort {
             let got = match self.socket.receive(&mut self.rx.messages[..wanted]) {
                 Ok(got) => got,
                 Err(error) if would_wait(&error) => 0,
+                // Said once; nothing comes in until the interface is switched on again.
+                Err(error) if error.raw_os_error() == Some(libc::ENETDOWN) && self.lacks_carrier() => 0,
                 Err(error) => return Err(self.failed("recvmmsg", error)),
             };
             if got == 0 {

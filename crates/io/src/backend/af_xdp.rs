@@ -37,7 +37,7 @@ impl Backend for AfXdp {
     fn open(asks: &[Ask<'_, Self>], _: &Placement) -> Result<Vec<Queues>, PortError> {
         let open = |ask: &Ask<'_, Self>| -> Result<Queues, PortError> {
             let AfXdp { interface, attach, mode } = ask.spec;
-            let ports = AfXdpPort::open(ask.name, interface, *attach, *mode, ask.max_frame, ask.queues)?;
+            let ports = AfXdpPort::open(ask.name, interface, *attach, *mode, ask.max_frame, ask.queues, ask.may_go)?;
             Ok(ports.into_iter().map(|port| Box::new(port) as Box<dyn Port>).collect())
         };
         asks.iter().map(open).collect()
@@ -92,12 +92,21 @@ pub struct AfXdpPort {
 impl AfXdpPort {
     /// Opens the first `queues` queues of `interface` of the calling thread's network namespace as port `name`.
     ///
-    /// A slot holds `max_frame` bytes without FCS, or what the interface can carry with one VLAN tag if that is less.
+    /// A slot holds `max_frame` bytes without FCS, or what the interface can carry with one VLAN tag if that is less. `may_go`:
+    /// see [`Ask::may_go`].
     ///
     /// # Errors
     /// If the interface does not exist, is down, has an XDP program or more queues than are opened; if the frames are too
     /// long, or the system refuses: what, and what to do.
-    pub fn open(name: &str, interface: &str, attach: Attach, mode: Mode, max_frame: u32, queues: usize) -> Result<Vec<Self>, PortError> {
+    pub fn open(
+        name: &str,
+        interface: &str,
+        attach: Attach,
+        mode: Mode,
+        max_frame: u32,
+        queues: usize,
+        may_go: bool,
+    ) -> Result<Vec<Self>, PortError> {
         check_max_frame(name, max_frame)?;
         let unfit = |why: String| PortError::Unfit {
             port: name.to_owned(),
@@ -123,7 +132,8 @@ impl AfXdpPort {
                 },
             )));
         }
-        let watch = || Watch::new(interface).map_err(|source| PortError::system(format!("socket for interface `{interface}`"), source));
+        let watch =
+            || Watch::new(interface, may_go).map_err(|source| PortError::system(format!("socket for interface `{interface}`"), source));
         let had_carrier = watch()?.has_carrier();
         let attachment = Attachment::new(name, interface, link.index, attach, link.cable, queues as u32)?;
         let mut ports = Vec::new();
@@ -205,6 +215,8 @@ impl AfXdpPort {
                     if self.zero_copy { A_CALL } else { 1 }
                 }
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR)) => A_CALL,
+                // Switched off, as it may be: what is in the ring leaves once there is a link again.
+                Err(error) if error.raw_os_error() == Some(libc::ENETDOWN) && self.watch.fault().is_none() => waiting + 1,
                 Err(error) => return Err(self.failed("sendto", error)),
             };
             let before = std::mem::replace(&mut waiting, self.socket.send.waiting());

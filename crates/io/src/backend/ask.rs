@@ -55,6 +55,8 @@ pub struct Ask<'a, S> {
     pub max_frame: u32,
     /// How many queues, at least 1.
     pub queues: usize,
+    /// Whether its interface may be switched off meanwhile: that is then a link without a carrier. Else the port is gone.
+    pub may_go: bool,
     /// Its end of a cable, if its backend [is linked](Backend::IS_LINKED).
     pub end: Option<CableEnd>,
 }
@@ -129,6 +131,7 @@ impl<'a, S> Ask<'a, S> {
             spec,
             max_frame: self.max_frame,
             queues: self.queues,
+            may_go: self.may_go,
             end: self.end,
         }
     }

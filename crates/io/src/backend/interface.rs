@@ -101,16 +101,19 @@ pub(super) struct Watch {
     asker: Asker,
     had_carrier: bool,
     lost_carrier: bool,
+    /// Whether one that is switched off is one without a carrier, and no fault.
+    may_go: bool,
 }
 
 impl Watch {
-    /// Watches `interface`, which there is.
-    pub fn new(interface: &str) -> io::Result<Self> {
+    /// Watches `interface`, which there is. `may_go`: see [`super::Ask::may_go`].
+    pub fn new(interface: &str, may_go: bool) -> io::Result<Self> {
         let name = CString::new(interface)?;
         Ok(Self {
             asker: Asker::new(&name)?,
             had_carrier: false,
             lost_carrier: false,
+            may_go,
         })
     }
 
@@ -120,7 +123,7 @@ impl Watch {
     pub fn fault(&mut self) -> Option<&'static str> {
         match self.asker.flags() {
             Err(_) => Some("was removed, renamed, or moved to another network namespace"),
-            Ok(flags) if flags & libc::IFF_UP == 0 => Some("was taken down"),
+            Ok(flags) if flags & libc::IFF_UP == 0 && !self.may_go => Some("was taken down"),
             Ok(flags) => {
                 let carrier = flags & libc::IFF_RUNNING != 0;
                 self.had_carrier |= carrier;

@@ -118,6 +118,7 @@ pub fn open_queues(name: &str, spec: &BackendSpec, max_frame: u32, queues: usize
         spec,
         max_frame,
         queues,
+        may_go: false,
         end: None,
     };
     let mut opened = open_all(&[ask], &Placement::default())?;
@@ -134,6 +135,7 @@ pub fn pair(spec: &BackendSpec, link: &LinkSpec) -> Result<[Box<dyn Port>; 2], P
         spec,
         max_frame: link.max_frame,
         queues: 1,
+        may_go: false,
         end: Some(CableEnd {
             cable: 0,
             rate_bps: link.rate_bps[end],
