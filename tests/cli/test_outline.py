@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from netdyno.cli.outline import list_interface_warnings, list_load_warnings
+from netdyno.cli.outline import list_failure_warnings, list_interface_warnings, list_load_warnings
 from netdyno.plan import parse
 from netdyno.ports import nic
 
@@ -72,6 +72,28 @@ def test_check_warns_of_changes_that_send_more_than_the_loads(rate: int, expecte
     """To 1,000 prefixes."""
     warnings = list(list_load_warnings(parse(ACCEPTANCE.replace("RATE", str(rate)))))
     assert [one.code for one in warnings] == ["changes-above-loads"] * expected
+
+
+DYING = """\
+title: Failures
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: external}}
+  links:
+    - {endpoints: ["tester:west", "dut:a"], rate: 1Gbps}
+    - {endpoints: ["tester:east", "dut:b"], rate: 1Gbps, lag: {interfaces: [e0, e1]}}
+traffic: {small: {size: 128B}}
+method:
+  soak:
+    duration: 60s
+    part: 0s
+    failures: [{member: east.e0, at: 10s, lasts: 10s}, {member: east.e1, by: silence, at: AT, lasts: 5s}]
+"""
+
+
+@pytest.mark.parametrize(("at", "expected"), [("8s", 1), ("12s", 1), ("4s", 0), ("20s", 0)])
+def test_check_warns_of_a_lag_whose_members_are_all_dead(at: str, expected: int) -> None:
+    warnings = list(list_failure_warnings(parse(DYING.replace("AT", at))))
+    assert [one.code for one in warnings] == ["lag-all-dead"] * expected
 
 
 def test_check_warns_of_an_interface_that_is_not_there() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from netdyno.campaign import inside
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases, own_flows, situation, streams, wire
@@ -19,7 +20,7 @@ lab:
   links:
     - {{endpoints: ["tester:west", "dut:p0"], rate: 10Gbps}}
     - endpoints: ["tester:east", "dut:p1"]
-      members: [p2, p3, p4]
+      members: {members}
       rate: 1Gbps
       lag: {{interfaces: [e1, e2, e3, e4]{lag}}}
 {link}
@@ -29,7 +30,10 @@ method: {{sweep: {{loads: [50%], duration: 1s}}}}
 {more}
 """
 TWICE = '    - {endpoints: ["tester:north", "dut:p9"], rate: 1Gbps, interface: e1}'
-USUAL = {"kind": "external", "lag": "", "link": "", "flows": "64", "traffic": "", "more": ""}
+MEMBERS = "[p2, p3, p4]"
+USUAL = {"kind": "external", "members": MEMBERS, "flows": "64"} | dict.fromkeys(
+    ("lag", "link", "traffic", "more"), ""
+)
 
 
 def test_load_in_per_cent_is_of_all_members() -> None:
@@ -53,6 +57,20 @@ def test_load_in_per_cent_is_of_all_members() -> None:
     assert not any("bundle" in one for one in spec["ports"])
 
 
+def test_lag_without_some_members_is_what_is_left_of_it() -> None:
+    plan = parse(PLAN.format(**USUAL))
+    (case,) = cases(plan)
+    whole = wire(plan, case)
+    left = whole.without_members({"east.e1", "east.e3"})
+    assert whole.without_members(()) == whole
+    assert [one.name for one in streams(case, left)] == ["west-east", "east.e2-west", "east.e4-west"]
+    assert (left.lags, left.slowest.amount) == (((1, 2),), 2 * 10**9)
+    assert [left.in_lab(number) for number in range(3)] == [0, 1, 1]
+    assert [one["name"] for one in left.session["ports"]] == ["west", "east.e2", "east.e4"]
+    # The device's ports are opposite the tester's interfaces, whichever carry.
+    assert inside.device_ports(plan.lab.links, left) == ("p0", "p2", "p4")
+
+
 def test_few_flows_use_as_many_members() -> None:
     plan = parse(PLAN.format(**USUAL | {"flows": "3"}))
     (case,) = cases(plan)
@@ -74,6 +92,7 @@ def test_single_flow_has_the_line_of_one_member() -> None:
         ({"link": "      vlans: [{vlan: 10}]"}, "unsupported", 10),
         ({"link": "      backend: memif\n      socket: /tmp/x"}, "unsupported", 10),
         ({"link": TWICE}, "given-twice", 10),
+        ({"members": "[p2, p3]"}, "conflict", 7),
         ({"lag": ", mode: quiet"}, "out-of-range", 9),
         ({"more": "groups: {all: [west, east]}"}, "unsupported", 9),
         ({"traffic": ", answers: true"}, "unsupported", 9),

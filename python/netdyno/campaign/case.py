@@ -120,7 +120,10 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         watching(live, plan.watch, speakers, lags) as watches,
     ):
         wiring = choose.choose_backends(
-            plan, case, wire_groups(case, speakers.wiring), lambda wiring: proven_for(job, wiring)
+            plan,
+            case,
+            wire_groups(case, speakers.wiring.without_members(lags.left_out)),
+            lambda wiring: proven_for(job, wiring),
         )
         waits_ns = (plan.trial.settle.ns, plan.trial.drain.ns)
         known = replace(

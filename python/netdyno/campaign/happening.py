@@ -24,6 +24,8 @@ LOOK_S = 0.001
 STOP_S = 0.25
 """How soon it is noticed that the trial is to be stopped."""
 
+NO_LAGS = Lags()
+
 SHOWN_S = 1.0
 """How often a running trial is shown: it takes up to a millisecond of a core, which may be the device's."""
 
@@ -43,7 +45,7 @@ class Course:
         recorder: Recorder | None = None,
         watch: Watch | None = None,
         speakers: Speaking | None = None,
-        lags: Lags | None = None,
+        lags: Lags = NO_LAGS,
     ) -> None:
         self._live = live
         self._speakers = speakers
@@ -59,8 +61,7 @@ class Course:
         # Who asks for intervals wants to see each soon.
         self._shown_s = STOP_S if self._emulated or trial.observe.interval_ns else SHOWN_S
         speak = OF_SPEAKERS if speakers is not None and speakers.running else frozenset()
-        speak |= OF_LACP if lags is not None and lags.runners else frozenset()
-        asked = [event.kind for event in trial.events if event.kind not in speak]
+        asked = [event.kind for event in trial.events if event.kind not in speak and not lags.does(event)]
         if asked and (Trait.CAN_BE_ASKED not in live.wiring.traits or (OF_SPEAKERS | OF_LACP) & {*asked}):
             raise NotMeasuredError(
                 NotAskable(tuple(dict.fromkeys(asked))),
@@ -73,6 +74,7 @@ class Course:
         self._happened, self._to_come = [], [] if self._emulated else events
         # In real time at once: nobody is to think that there is none. A virtual one may be over in a moment.
         self._next_shown = time.monotonic() + STOP_S if self._emulated else 0.0
+        self._lags.prepare(self._to_come)
         if self._watch is not None:
             self._watch.started()
 
@@ -115,7 +117,7 @@ class Course:
         before = now().traffic_ns or 0
         if event.kind in OF_SPEAKERS and self._speakers is not None:
             self._speakers.ask(event)
-        elif event.kind in OF_LACP and self._lags is not None:
+        elif self._lags.does(event):
             self._lags.ask(event)
         else:
             self._live.ask(event)

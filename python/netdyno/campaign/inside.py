@@ -21,10 +21,12 @@ def device_ports(links: Sequence[LabLink], wiring: Wiring) -> tuple[str, ...]:
     ]
     for lag in wiring.lags:
         # The device's ports are named in the order of the tester's interfaces that they are joined with.
-        members = links[wiring.in_lab(lag[0])].device_ports
-        if len(members) == len(lag) and not wiring.counted_as:
-            for number, name in zip(lag, members, strict=True):
-                found[number] = name
+        members, of = links[wiring.in_lab(lag[0])].device_ports, wiring.ports[lag[0]].lag
+        assert of is not None, "a member of a LAG"
+        if len(members) == len(of.interfaces) and not wiring.counted_as:
+            opposite = dict(zip(of.interfaces, members, strict=True))
+            for number in lag:
+                found[number] = opposite[wiring.ports[number].name.removeprefix(f"{of.name}.")]
     return tuple(found)
 
 

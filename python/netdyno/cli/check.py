@@ -68,6 +68,7 @@ def check(
         *outline.list_subnet_warnings(loaded),
         *outline.list_packet_warnings(loaded),
         *outline.list_load_warnings(loaded),
+        *outline.list_failure_warnings(loaded),
         *outline.list_secrets(loaded),
     )
     facts: Facts | None = None

@@ -129,6 +129,24 @@ def list_load_warnings(plan: Plan) -> Iterator[Lacking]:
             )
 
 
+def list_failure_warnings(plan: Plan) -> Iterator[Lacking]:
+    """LAGs of which all members are to be dead at once."""
+    found: dict[Lacking, None] = {}
+    for case in cases(plan):
+        dying = getattr(plan.parameters_of(case), "failures", ())
+        for link in plan.lab.links if dying else ():
+            if link.lag is None:
+                continue
+            members = {f"{link.tester_port}.{interface}" for interface in link.lag.interfaces}
+            for last in dying:
+                dead = {one.member for one in dying if one.at.ns <= last.at.ns < one.ends_ns}
+                if dead >= members:
+                    dead_at = f"all members of `{link.tester_port}` are dead at {last.at}"
+                    why = "a device then stops the LAG, or uses one port, until LACP has formed it again"
+                    found[Lacking("lag-all-dead", f"{dead_at}: {why}")] = None
+    yield from found
+
+
 def _table(speaker: Speaker) -> str:
     """What a port announces by BGP."""
     bgp = speaker.bgp

@@ -196,6 +196,18 @@ class LagFormed(Reason, code="lag-formed", is_detail=True):
         {took_ns}."""
 
 
+class MembersLeftOut(Reason, code="lag-members-left-out"):
+    """Members of a LAG of the tester that did not join in time: the case goes on without them. members: that
+    carry its frames, of how many. hangs: of each other one why it does not."""
+
+    port: str
+    members: int
+    of: int
+    hangs: tuple[str, ...]
+    says = """The LAG `{port}` carries frames on {members} of {of:member}, and its load is of these:
+        {hangs}."""
+
+
 class RoutesLeftOut(Reason, code="routes-left-out"):
     """Routes of an MRT file that a speaker of the tester does not announce. why: what they are."""
 

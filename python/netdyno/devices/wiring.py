@@ -304,6 +304,15 @@ class Wiring:
         ports = tuple(self.ports[number] for number in kept)
         return replace(self, ports=ports, session=session, numbers=kept, of=len(self.ports))
 
+    def without_members(self, names: Collection[str]) -> Wiring:
+        """The same lab without these members of LAGs: each LAG is what is left of it."""
+        if not names:
+            return self
+        kept = [number for number, port in enumerate(self.ports) if port.name not in names]
+        session = {**self.session, "ports": [self.session["ports"][number] for number in kept]}
+        ports = tuple(self.ports[number] for number in kept)
+        return replace(self, ports=ports, session=session, numbers=tuple(map(self.in_lab, kept)))
+
     def share(self, host: str) -> Wiring:
         """One generator host's ports and threads, as that host itself has them. host: "" is this one."""
         opened = self.session["ports"]

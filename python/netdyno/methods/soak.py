@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from fractions import Fraction
 from itertools import accumulate
@@ -13,7 +13,8 @@ from itertools import accumulate
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem, counted
-from netdyno.methods.parts import carrier, rows, silences
+from netdyno.methods.parts import carrier, failures, rows
+from netdyno.methods.parts.failures import Failure
 from netdyno.methods.parts.procedure import (
     PAUSE_NS,
     Parameters,
@@ -22,10 +23,10 @@ from netdyno.methods.parts.procedure import (
     find_shortfall,
     load_begin_ns,
 )
-from netdyno.methods.parts.silences import Silence
 from netdyno.methods.reasons.common import AtLoad, LostOf
 from netdyno.methods.reasons.outages import (
     EventsCut,
+    FailuresLeftOut,
     MorePartsShort,
     PartsPreempted,
     SoakClean,
@@ -55,6 +56,8 @@ MOST_ROWS = 10_000
 MOST_PARTS = 10_000
 MOST_SHORT = 10
 """Parts in which the tester fell short that are noted one by one; the further ones are counted."""
+NEAR_NS = 100_000_000
+"""Losses no further apart than this are one gap in a part in which a member dies."""
 GAPS = 1000
 """Gaps of a stream that are dated in a part; those nearer to each other than an event's are one."""
 
@@ -85,8 +88,8 @@ class SoakParameters(Parameters):
     """Losses no further apart than this are one event."""
     interval: Duration = Duration.of_ns(0)
     """Give counts and latency of each interval of this length, a whole number of samples; `0s`: none."""
-    silences: list[Silence] = Field(default=[], max_length=100)
-    """Times in which the tester's LACP falls silent on a member of a LAG."""
+    failures: list[Failure] = Field(default=[], max_length=100)
+    """Times in which a member of a LAG of the tester is dead: without carrier, or silent."""
 
     @model_validator(mode="after")
     def _possible(self) -> SoakParameters:
@@ -112,21 +115,37 @@ class SoakParameters(Parameters):
                 message, "a shorter `part`, or `0s` for a soak of one", at=("part",), code="too-many"
             )
         borders = [0, *accumulate(self.parts)]
-        for place, one in enumerate(self.silences):
+        for place, one in enumerate(self.failures):
             part = bisect_right(borders, one.at.ns)
             if part == len(borders) or one.ends_ns > borders[part]:
                 raise Problem(
                     f"from {one.at} on for {one.lasts} is not within a part of the soak",
                     "an earlier or shorter one; or `part: 0s`, a soak of one part",
-                    at=("silences", place),
+                    at=("failures", place),
                     code="out-of-range",
+                )
+            again = next(
+                (
+                    other
+                    for other in self.failures[:place]
+                    if other.member == one.member
+                    if other.at.ns <= one.ends_ns and one.at.ns <= other.ends_ns
+                ),
+                None,
+            )
+            if again is not None:
+                raise Problem(
+                    f"`{one.member}` dies at {one.at}, and is dead from {again.at} on for {again.lasts}",
+                    "a later one",
+                    at=("failures", place),
+                    code="conflict",
                 )
         return self
 
     def scaled(self, scale: Fraction) -> SoakParameters:
-        """As of all parameters, silences with them."""
+        """As of all parameters, failures with them."""
         found: SoakParameters = super().scaled(scale)
-        return found.model_copy(update={"silences": [one.scaled(scale) for one in self.silences]})
+        return found.model_copy(update={"failures": [one.scaled(scale) for one in self.failures]})
 
     @property
     def parts(self) -> list[int]:
@@ -194,28 +213,35 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
     fps = situation.fps(parameters.load.amount)
     lengths = parameters.parts
     parts: list[_Part] = []
-    loads = {length: Frames.steady(parameters.load.amount, length) for length in set(lengths)}
-    bridge = _count_frames_between(parameters, situation, fps)
+    rate = parameters.load.amount
+    loads = {length: Frames.steady(rate, length) for length in set(lengths)}
+    bridge = _count_frames_between(parameters.apart.ns, situation, fps)
     observe = Observe(gaps=GAPS, bridge=bridge, interval_ns=parameters.interval.ns)
+    # What was lost as a member died is not one with what was lost as it came back.
+    near = _count_frames_between(min(parameters.apart.ns, NEAR_NS), situation, fps)
+    finer = replace(observe, bridge=near)
+    named = {one.port for one in situation.behind}
+    carrying = [one for one in parameters.failures if one.member in named]
     for number, (length, begin) in enumerate(zip(lengths, accumulate(lengths, initial=0), strict=False), 1):
+        dying = failures.find_within(carrying, begin, begin + length)
         outcome = yield Trial(
             f"part {number} of {len(lengths)}",
-            loads[length],
-            observe=observe,
+            failures.spare_dead(loads[length], rate, dying, begin, situation),
+            observe=finer if dying else observe,
             stands=True,
             counts_carrier_losses=True,
             begin_ns=begin,
-            events=silences.events_between(parameters.silences, begin, begin + length),
+            events=failures.list_events(dying, begin),
         )
         paused = _find_pause(parts[-1].outcome, outcome) if parts else None
         parts.append(_Part(number, begin, outcome, find_shortfall(outcome, length), paused))
     return _result(parameters, situation, parts, lengths)
 
 
-def _count_frames_between(parameters: SoakParameters, situation: Situation, fps: Fraction) -> int:
-    """Frames that the slowest stream sends between two losses of one event: not counting these two."""
+def _count_frames_between(apart_ns: int, situation: Situation, fps: Fraction) -> int:
+    """Frames that the slowest stream sends between two losses so far apart: not counting these two."""
     share = min(situation.share(name) for name in situation.streams)
-    return max(int(fps * share * parameters.apart.amount) - 1, 0)
+    return max(int(fps * share * apart_ns / 10**9) - 1, 0)
 
 
 def _find_pause(before: Outcome, after: Outcome) -> int | None:
@@ -257,7 +283,7 @@ def _result(
         method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(len(parts))),
-        notes=tuple(_notes(parameters, parts, count, found.undated)),
+        notes=tuple(_notes(parameters, situation, parts, count, found.undated)),
         headlines=(LOSS_RATIO.name,),
         tables=(
             Table(
@@ -272,7 +298,7 @@ def _result(
                 " streams has a single one. *No carrier*: ports that had none meanwhile.",
             ),
             *carrier.tables(without[:MOST_EVENTS], found.meanwhile, _clock(parts)),
-            *silences.tables([(part.begin_ns, part.outcome) for part in parts]),
+            *failures.tables([(part.begin_ns, part.outcome) for part in parts], situation),
             Table(
                 "Soak",
                 TOTALS,
@@ -487,7 +513,12 @@ def _parts(
             yield (*head, scope, *rows.cells_of_counts(streams, length), *worst, part.remark)
 
 
-def _notes(parameters: SoakParameters, parts: Sequence[_Part], count: int, undated: int) -> Iterator[Reason]:
+def _notes(
+    parameters: SoakParameters, situation: Situation, parts: Sequence[_Part], count: int, undated: int
+) -> Iterator[Reason]:
+    absent = {one.member for one in parameters.failures} - {one.port for one in situation.behind}
+    if absent:
+        yield FailuresLeftOut(tuple(sorted(absent)))
     if len(parts) > 1:
         pauses = [part.paused_ns for part in parts[1:] if part.paused_ns is not None]
         unknown = len(parts) - 1 - len(pauses)
@@ -508,6 +539,25 @@ def _notes(parameters: SoakParameters, parts: Sequence[_Part], count: int, undat
         yield SoakClean(parameters.duration.ns)
 
 
+def _fits(parameters: SoakParameters, situation: Situation) -> Problem | None:
+    """Failures of what is a member, or whose link the device takes down."""
+    ports = [one.port for one in situation.behind]
+    members = [ports[number] for lag in situation.lags for number in lag]
+    able = {"silence": members, "carrier": ports if situation.asked else members}
+    for place, one in enumerate(parameters.failures):
+        if one.member in able[one.by]:
+            continue
+        known = ", ".join(f"`{name}`" for name in able[one.by])
+        lacks = "give a link several interfaces: `lag: {interfaces: [eth2, eth3]}`"
+        return Problem(
+            f"`{one.member}` is no member of a LAG of the tester",
+            f"one of {known}" if known else lacks,
+            at=("failures", place, "member"),
+            code="unknown-name",
+        )
+    return None
+
+
 METHOD = Procedure(
     name="soak",
     title="Soak",
@@ -518,6 +568,7 @@ METHOD = Procedure(
     groups=True,
     is_in_parts=True,
     start=soak,
+    fits=_fits,
     traffic_seconds=lambda parameters: parameters.duration.amount,
     trials=lambda parameters: len(parameters.parts),
     sample=PositiveDuration.of_ns(10**9),

@@ -54,6 +54,14 @@ def lags(
             why = f"interface `{twice[0]}` is named by two links"
             source.report_key(("lab", "links", number), why, "give each link its own", code="given-twice")
         taken.update(link.interfaces)
+        if link.lag and link.members and len(link.device_ports) != len(link.interfaces):
+            source.report_key(
+                ("lab", "links", number, "members"),
+                f"the device's port and its `members` are {len(link.device_ports)}, and the LAG has"
+                f" {len(link.interfaces)} `interfaces`",
+                "name the device's port of each interface, in their order; or leave `members` out",
+                code="conflict",
+            )
     found = [(why, hint) for is_so, why, hint in reasons if is_so]
     for why, hint in found:
         source.report_key(("lab", "links", places[0], "lag"), why, hint, code="unsupported")

@@ -200,7 +200,14 @@ class Watch:
         down = {event.port for event in trial.events if event.kind == "link-down"}
         asked = {port.name for port in self._ports if down & {None, port.name}}
         found = [
-            _compare(port, heard, self._begun, may_go=counting or port.name in asked) for port in self._ports
+            _compare(
+                port,
+                heard,
+                self._begun,
+                may_go=counting or port.name in asked,
+                may_be_off=port.name in asked,
+            )
+            for port in self._ports
         ]
         dated = [
             CarrierLoss(
@@ -234,9 +241,11 @@ def _compare(
     begun: Mapping[int, carrier.Change],
     *,
     may_go: bool,
+    may_be_off: bool,
 ) -> tuple[InterfaceResult, list[Reason], list[carrier.Lost]]:
     """What an interface counted, why the trial is invalid, and when there was no carrier. begun: interfaces
-    as they were when traffic had begun. may_go: a carrier that went makes it not invalid."""
+    as they were when traffic had begun. may_go: a carrier that went makes it not invalid; may_be_off:
+    nor does an interface that was switched off and on."""
     before, after = port.before, nic.read(port.interface)
     named = (port.name, port.interface)
     if before is None or after is None or before.link.index != after.link.index:
@@ -254,6 +263,8 @@ def _compare(
     anew += tuple(what for what in RESTARTING if getattr(before, what) != getattr(after, what))
     if not all(one.is_there for one in changes):
         reasons.append(InterfaceGone(*named))
+    elif may_be_off:
+        pass
     elif before.link.up and not all(one.link.up for one in changes):
         reasons.append(InterfaceSwitchedOff(*named))
     elif downs > 0 and anew:

@@ -33,8 +33,9 @@ WATCH_BREAKS = ValueKind(
     goal="watch breaks <= 0",
 )
 
-TAKE_DOWN: frozenset[EventKind] = frozenset(("link-down", "reset"))
-"""Events that take a link down, and what is watched over it."""
+TAKE_DOWN: frozenset[EventKind] = frozenset(("link-down", "reset", "lacp-silent"))
+"""Events that take a link or a member of a LAG down, and what is watched over it."""
+BRING_BACK: frozenset[EventKind] = frozenset(("link-up", "lacp-speaks"))
 
 Bounds: TypeAlias = tuple[int | None, int | None]
 """Not before, not after; ns from the begin of traffic. None: unknown."""
@@ -84,10 +85,9 @@ def is_asked(found: Break, happened: Sequence[Happened]) -> bool:
     for one in happened:
         if one.event.kind not in TAKE_DOWN or one.from_ns > bad_ns:
             continue
-        back = (
-            up.from_ns for up in happened if up.event.kind == "link-up" and up.event.port == one.event.port
-        )
-        if all(good_ns is None or good_ns < up_ns for up_ns in back):
+        ups = (up for up in happened if up.event.kind in BRING_BACK and up.event.port == one.event.port)
+        back_ns = next((up.from_ns for up in ups if up.from_ns >= one.from_ns), None)
+        if back_ns is None or good_ns is None or good_ns < back_ns:
             return True
     return False
 

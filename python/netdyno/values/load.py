@@ -74,6 +74,8 @@ OF_SPEAKERS: frozenset[EventKind] = frozenset(("withdraw", "announce"))
 """Events that the tester's speakers carry out, with any device."""
 OF_LACP: frozenset[EventKind] = frozenset(("lacp-silent", "lacp-speaks"))
 """Those that its LACP carries out."""
+OF_LINKS: frozenset[EventKind] = frozenset(("link-down", "link-up"))
+"""Those of a link, which the device carries out, or the tester itself at a member of its LAG."""
 
 
 @dataclass(frozen=True)

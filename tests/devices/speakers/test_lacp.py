@@ -207,6 +207,31 @@ def test_member_with_a_fault_is_named_and_the_others_carry(hang: Hangs) -> None:
     assert lacp.partner == (THEIRS, 5)
 
 
+def test_member_that_is_left_out_speaks_and_joins_no_more() -> None:
+    one, other = end(OURS), end(THEIRS)
+    cable = Cable(one, other)
+    cable.loses = lambda side, member: member == 1
+    cable.run(5 * SECOND)
+    one.members[1].is_left_out = True
+    cable.loses = lambda side, member: False
+    cable.run(60 * SECOND)
+    assert one.find_hangs()[0] is None
+    assert [end.members[1].carries for end in (one, other)] == [False, False], "nor does its partner use it"
+    assert any(side == 0 and member == 1 for at, side, member in cable.said if at > 10 * SECOND)
+
+
+def test_member_that_comes_and_goes_is_counted() -> None:
+    one, other = end(OURS), end(THEIRS)
+    cable = Cable(one, other)
+    for turn in range(3):
+        cable.loses = lambda side, member: False
+        # Both ends have forgotten each other, and speak each 30 s.
+        cable.run((60 * turn + 40) * SECOND)
+        cable.loses = lambda side, member: member == 1
+        cable.run((60 * turn + 60) * SECOND)
+    assert [member.left for member in one.members] == [0, 3]
+
+
 def test_partner_that_hears_nothing_of_the_tester_is_named() -> None:
     lacp = end(OURS, members=1)
     lacp.begin(0)

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from netdyno.devices.linux.links import ip
-from netdyno.devices.linux.programs import SEARCH, tool
+from netdyno.devices.linux.put_back import PutBack
 from netdyno.devices.wiring import LabError
 from netdyno.ports import nic
 
-RESTORE = """read -r _
-for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-  ip link set dev "$1" mtu "$2" && exit 0
-  sleep 0.1
-done
-exit 1"""
-"""Waits for the end of its input, then restores; an interface that is a host's comes back a moment later."""
 CARRIER_S = 10.0
 """A card may take its link down for a new MTU."""
 
@@ -41,23 +33,15 @@ def _changed(interface: str, mtu: int) -> Iterator[None]:
     if card is None or card.link.mtu == mtu:
         yield
         return
-    # A session of its own, so that a Ctrl-C in the terminal leaves it alone.
-    guard = subprocess.Popen(
-        [tool("sh"), "-c", RESTORE, "sh", interface, str(card.link.mtu)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={"PATH": SEARCH, "LC_ALL": "C"},
-        start_new_session=True,
-    )
+    guard = PutBack("link", "set", "dev", interface, "mtu", str(card.link.mtu))
     try:
         ip(f"link set dev {interface} mtu {mtu}")
         if card.link.carrier:
             _await_carrier(interface)
         yield
     finally:
-        guard.communicate()
-    if guard.returncode:
+        is_back = guard.run()
+    if not is_back:
         raise LabError(
             f"the MTU of `{interface}` could not be set back",
             f"ip link set dev {interface} mtu {card.link.mtu}",

@@ -58,6 +58,11 @@ class Member:
     is_looped: bool = False
     is_silent: bool = False
     """It says nothing, though it goes on."""
+    is_left_out: bool = False
+    """It speaks, and joins no more: no frames are sent or received on it."""
+    left: int = 0
+    """How often it carried frames and did so no more."""
+    _carried: bool = False
     _expires_ns: int = NEVER
     _periodic_ns: int = NEVER
     _sent_ns: list[int] = field(default_factory=list)
@@ -129,6 +134,11 @@ class Member:
             self._set(State.DEFAULTED, True)
         else:
             self._expire(now)
+
+    def count_left(self) -> None:
+        """Notices that it carries frames, or no more."""
+        self.left += self._carried and not self.carries
+        self._carried = self.carries
 
     def speak(self, now: int) -> list[bytes]:
         """What it says at a time: nothing, or a LACPDU."""
@@ -246,7 +256,10 @@ class Lacp:
         for one in self.members:
             one.heed(now)
         self._select(now)
-        return [(number, frame) for number, one in enumerate(self.members) for frame in one.speak(now)]
+        said = [(number, frame) for number, one in enumerate(self.members) for frame in one.speak(now)]
+        for one in self.members:
+            one.count_left()
+        return said
 
     def leave(self, now: int) -> list[tuple[int, bytes]]:
         """A last LACPDU of each member, with which its partner takes it out of its LAG at once."""
@@ -262,7 +275,8 @@ class Lacp:
             return
         for one in self.members:
             ends = (one.partner.system, one.partner.key)
-            one.selected = one.has_partner and ends == chosen and bool(one.partner.state & State.AGGREGATION)
+            is_with = one.has_partner and ends == chosen and bool(one.partner.state & State.AGGREGATION)
+            one.selected = is_with and not one.is_left_out
 
     @property
     def partner(self) -> tuple[str, int] | None:

@@ -8,27 +8,31 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 
+from netdyno.devices.linux.put_back import PutBack
 from netdyno.devices.live import Instrument
-from netdyno.devices.reasons import LagFormed
+from netdyno.devices.reasons import LagFormed, MembersLeftOut
 from netdyno.devices.speakers.lacp import NEVER, Hangs, Lacp, Member
 from netdyno.devices.speakers.lacpdu import ETHERTYPE, GROUP
 from netdyno.devices.watches.adjacency import Adjacency, AdjacencyInstrument
 from netdyno.devices.wiring import LabError, Wiring
-from netdyno.values.load import Event
+from netdyno.errors import counted
+from netdyno.values.load import OF_LACP, OF_LINKS, Event
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 
 UP_S = 30.0
 """LACP takes some seconds: three of a silent partner, two that one may wait for further members."""
+FLAPS = 2
+"""A member that left so often, while others were waited for, is left out though it carries frames."""
 LOOK_S = 0.05
 """How often links are looked at, and whether all members carry."""
 
 SOL_PACKET, PACKET_ADD_MEMBERSHIP, PACKET_MR_MULTICAST = 263, 1, 0
-SIOCGIFFLAGS, IFF_RUNNING = 0x8913, 0x40
+SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP, IFF_RUNNING = 0x8913, 0x8914, 0x1, 0x40
 MOST_BYTES = 2048
 FRAME_BYTES = 128
 """A LACPDU with its FCS."""
@@ -54,9 +58,18 @@ class _Port:
     @property
     def is_up(self) -> bool:
         """Whether its link is there."""
+        return bool(self._flags & IFF_RUNNING)
+
+    @property
+    def _flags(self) -> int:
         asked = struct.pack("16sH14x", self.interface.encode(), 0)
-        (flags,) = struct.unpack_from("H", fcntl.ioctl(self.socket, SIOCGIFFLAGS, asked), 16)
-        return bool(flags & IFF_RUNNING)
+        flags: int = struct.unpack_from("H", fcntl.ioctl(self.socket, SIOCGIFFLAGS, asked), 16)[0]
+        return flags
+
+    def switch(self, *, on: bool) -> None:
+        """Switches its interface on or off. Raises OSError."""
+        flags = self._flags | IFF_UP if on else self._flags & ~IFF_UP
+        fcntl.ioctl(self.socket, SIOCSIFFLAGS, struct.pack("16sH14x", self.interface.encode(), flags))
 
 
 class _Runner:
@@ -69,15 +82,23 @@ class _Runner:
         self._is_over = threading.Event()
         self._failed: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="lacp", daemon=True)
+        self._guards: dict[int, PutBack] = {}
 
     def begin(self) -> None:
         self._thread.start()
 
     def end(self) -> None:
-        """Takes leave of the partner."""
+        """Takes leave of the partner. Interfaces that were switched off are on again. Raises LabError."""
         self._is_over.set()
         self._thread.join()
         self._send(self.lacp.leave(time.monotonic_ns()))
+        off = [self.ports[number].interface for number, one in self._guards.items() if not one.run()]
+        if off:
+            raise LabError(
+                f"interface `{off[0]}` could not be switched on again",
+                f"ip link set {off[0]} up",
+                code="command-failed",
+            )
 
     def count_sent(self) -> dict[str, int]:
         """LACPDUs of each member so far, by the name of its port."""
@@ -92,6 +113,15 @@ class _Runner:
             self._send([(number, frame) for frame in member.speak_now(now)])
             member.is_silent = is_silent
 
+    def guard(self, number: int) -> None:
+        """Sees to it that a member's interface is on again at the end, also if this process is killed."""
+        if number not in self._guards:
+            self._guards[number] = PutBack("link", "set", "dev", self.ports[number].interface, "up")
+
+    def cut(self, number: int, *, is_cut: bool) -> None:
+        """Takes a member's carrier away, or gives it back. Raises OSError."""
+        self.ports[number].switch(on=not is_cut)
+
     def find_hangs(self) -> tuple[Hangs | None, ...]:
         """Of each member why it carries no frames. Raises what ended the thread, if anything did."""
         if self._failed is not None:
@@ -99,10 +129,29 @@ class _Runner:
         with self._lock:
             return self.lacp.find_hangs()
 
+    def leave_out(self) -> tuple[tuple[_Port, Member, Hangs | None], ...]:
+        """Goes on without the members that carry no frames, or that left again and again; what they hang in.
+        Leaves out none if all do."""
+        with self._lock:
+            each = tuple(zip(self.ports, self.lacp.members, self.lacp.find_hangs(), strict=True))
+            found = tuple(one for one in each if one[2] or one[1].left >= FLAPS)
+            if len(found) == len(each):
+                return found
+            for _, member, _ in found:
+                member.is_left_out = True
+            self._send(self.lacp.tick(time.monotonic_ns()))
+        return found
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The members that it goes on without."""
+        each = zip(self.ports, self.lacp.members, strict=True)
+        return frozenset(port.name for port, member in each if member.is_left_out)
+
     def find_waiting(self) -> str:
-        """The members that carry no frames, `east.eth2`, `east.eth3`; empty: all do."""
+        """The members that carry no frames, `east.eth2`, `east.eth3`; empty: all do that are not left out."""
         each = zip(self.ports, self.find_hangs(), strict=True)
-        return ", ".join(f"`{port.name}`" for port, hang in each if hang)
+        return ", ".join(f"`{port.name}`" for port, hang in each if hang and port.name not in self.left_out)
 
     def adjacencies(self, _within_s: float) -> tuple[Adjacency, ...]:
         """Its members as neighbours of the device."""
@@ -161,11 +210,12 @@ class _Runner:
 
 @dataclass(frozen=True)
 class Lags:
-    """The LAGs of a case, all members of which carry frames."""
+    """The LAGs of a case. left_out: names of members that did not join, which carry no frames."""
 
     runners: tuple[_Runner, ...] = ()
     watches: tuple[Instrument, ...] = ()
     notes: tuple[Reason, ...] = ()
+    left_out: frozenset[str] = frozenset()
 
     def count_sent(self) -> Mapping[str, int]:
         """LACPDUs that the tester has sent so far, by port."""
@@ -182,17 +232,28 @@ class Lags:
                 tell(f"LACP of {names}")
                 time.sleep(LOOK_S)
 
+    @property
+    def _members(self) -> Mapping[str | None, tuple[_Runner, int]]:
+        return {port.name: (one, number) for one in self.runners for number, port in enumerate(one.ports)}
+
+    def does(self, event: Event) -> bool:
+        """Whether an event is one of its members': that LACP falls silent there, or the carrier goes."""
+        return event.kind in (*OF_LACP, *OF_LINKS) and event.port in self._members
+
+    def prepare(self, events: Iterable[Event]) -> None:
+        """Sees to it, before a trial, that interfaces that its events switch off are switched on again."""
+        for event in events:
+            if event.kind == "link-down" and self.does(event):
+                runner, number = self._members[event.port]
+                runner.guard(number)
+
     def ask(self, event: Event) -> None:
-        """Has LACP fall silent on a member, or speak again. Raises LabError."""
-        places = {port.name: (one, number) for one in self.runners for number, port in enumerate(one.ports)}
-        if event.port not in places:
-            raise LabError(
-                f"`{event.port}` is no member of a LAG of the tester",
-                f"one of {', '.join(f'`{name}`' for name in places)}",
-                code="unsupported",
-            )
-        runner, number = places[event.port]
-        runner.set_silent(number, event.kind == "lacp-silent")
+        """Has a member die, or come back. Raises OSError."""
+        runner, number = self._members[event.port]
+        if event.kind in OF_LINKS:
+            runner.cut(number, is_cut=event.kind == "link-down")
+        else:
+            runner.set_silent(number, event.kind == "lacp-silent")
 
     def with_own_frames(self, outcome: Outcome, before: Mapping[str, int]) -> Outcome:
         """The outcome with the LACPDUs of its trial among the tester's own frames. before: sent before it."""
@@ -209,17 +270,19 @@ class Lags:
 
 @contextmanager
 def lags_formed(wiring: Wiring, tell: Callable[[str], None]) -> Iterator[Lags]:
-    """The LAGs of a lab that was built, once all their members collect and distribute.
+    """The LAGs of a lab that was built, once all their members collect and distribute, or those that do after
+    `UP_S`.
 
     tell: is given what is waited for, a clause; what it raises ends them. Raises LabError, code
-    `lag-not-formed`: with what each member hangs in.
+    `lag-not-formed`: where no member does, with what each hangs in.
     """
     with ExitStack() as within:
         runners = [within.enter_context(_runner(wiring, numbers)) for numbers in wiring.lags]
         begun = time.monotonic()
-        notes = tuple(_await_formed(one, begun, tell) for one in runners)
+        notes = tuple(note for one in runners for note in _await_formed(one, begun, tell))
         watches = tuple(AdjacencyInstrument(one.adjacencies, "LACP of the tester") for one in runners)
-        yield Lags(tuple(runners), watches, notes)
+        left_out = frozenset[str]().union(*(one.left_out for one in runners))
+        yield Lags(tuple(runners), watches, notes, left_out)
 
 
 @contextmanager
@@ -254,36 +317,35 @@ def _open(interface: str) -> socket.socket:
     return made
 
 
-def _await_formed(runner: _Runner, begun: float, tell: Callable[[str], None]) -> LagFormed:
-    """Waits until all members carry. Raises LabError."""
-    while True:
-        hangs = runner.find_hangs()
-        if not any(hangs):
-            break
+def _await_formed(runner: _Runner, begun: float, tell: Callable[[str], None]) -> Iterator[Reason]:
+    """Waits until all members carry, or as long as LACP may take; what a reader must know.
+
+    Raises LabError if no member does.
+    """
+    name, count = runner.ports[0].name.rpartition(".")[0], len(runner.ports)
+    while any(runner.find_hangs()) and time.monotonic() <= begun + UP_S:
         tell(f"LACP of {runner.find_waiting()}")
-        if time.monotonic() > begun + UP_S:
-            raise _not_formed(runner, hangs)
         time.sleep(LOOK_S)
+    took_ns = round((time.monotonic() - begun) * 1e9)
+    left_out = runner.leave_out() if any(runner.find_hangs()) else ()
+    states = tuple(f"`{port.name}`: {_describe(member, hang)}" for port, member, hang in left_out)
+    if len(left_out) == count:
+        known = (HINTS[hang] for _, _, hang in left_out if hang in HINTS)
+        raise LabError(
+            f"LACP did not bring up any member of `{name}` after {UP_S:.0f} s: {'; '.join(states)}",
+            next(known, "look at the device's side of the LAG"),
+            code="lag-not-formed",
+        )
     partner = runner.lacp.partner
     assert partner is not None, "a LAG that carries frames has a partner"
-    system, key = partner
-    took_ns = round((time.monotonic() - begun) * 1e9)
-    return LagFormed(runner.ports[0].name.rpartition(".")[0], len(runner.ports), system, key, took_ns)
-
-
-def _not_formed(runner: _Runner, hangs: Sequence[Hangs | None]) -> LabError:
-    each = zip(runner.ports, runner.lacp.members, hangs, strict=True)
-    states = [f"`{port.name}`: {_describe(member, hang)}" for port, member, hang in each]
-    hint = next((HINTS[hang] for hang in hangs if hang in HINTS), "look at the device's side of the LAG")
-    return LabError(
-        f"LACP did not bring up all members after {UP_S:.0f} s: {'; '.join(states)}",
-        hint,
-        code="lag-not-formed",
-    )
+    yield LagFormed(name, count - len(left_out), *partner, took_ns)
+    if left_out:
+        yield MembersLeftOut(name, count - len(left_out), count, states)
 
 
 def _describe(member: Member, hang: Hangs | None) -> str:
-    """What a member hangs in, and what its partner said last."""
+    """What a member hangs in, how often it had joined, and what its partner said last."""
     partner = member.partner
     said = f" (partner {partner.system}, key {partner.key}, state 0x{partner.state:02x})"
-    return f"{hang or 'collecting and distributing'}{said if member.has_partner else ''}"
+    left = f", having joined and left {counted(member.left, 'time')}" if member.left else ""
+    return f"{hang or 'it carries frames'}{left}{said if member.has_partner else ''}"

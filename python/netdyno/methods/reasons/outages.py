@@ -44,6 +44,13 @@ class NoOverload(Reason, code="no-overload"):
     says = "nothing was lost at {rate_pps}, {share:%} of the throughput, so that was no overload"
 
 
+class FailuresLeftOut(Reason, code="failures-left-out"):
+    """Members that were to die in a soak, and carried no frames from the begin."""
+
+    members: tuple[str, ...]
+    says = "{members:names} carried no frames from the begin, so no failure of it was measured"
+
+
 class SoakPaused(Reason, code="soak-paused"):
     """The load of a soak paused between its parts. unknown: pauses of unknown length."""
 

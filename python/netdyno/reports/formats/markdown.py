@@ -199,6 +199,7 @@ def _first_screen(shown: Headline) -> Iterator[str]:
     yield from (f"- VLANs: {escape(line)}" for line in shown.vlans)
     yield from (f"- Routing: {escape(line)}" for line in shown.routing)
     yield from (f"- Watches: {escape(line)}" for line in shown.watches)
+    yield from (f"- Failures: {escape(line)}" for line in shown.failures)
     if shown.device:
         yield f"- Device: {escape(shown.device)}"
     label = "Limit" if shown.passed is None else "Result"

@@ -127,6 +127,7 @@ def _facts(shown: Headline, width: int) -> Iterator[str]:
         "VLANs": shown.vlans,
         "routing": shown.routing,
         "watches": shown.watches,
+        "failures": shown.failures,
         "limit" if shown.passed is None else "result": [limit.sentence for limit in shown.limits],
         "calibrated": [": ".join(filter(None, shown.calibrated))] if is_needed else [],
         "device": [shown.device],

@@ -14,7 +14,7 @@ from netdyno.errors import counted
 from netdyno.reports.model import lag_members
 from netdyno.reports.model.shown import Number, Record, number_in, records
 from netdyno.reports.model.view import CaseView, RunView
-from netdyno.values import classes, vlans
+from netdyno.values import classes, failures, vlans
 from netdyno.values import number as printed
 from netdyno.verdict.watch_reasons import TABLE
 from netdyno.verdict.watched import ASKED, BROKE, COLUMNS
@@ -28,7 +28,7 @@ ANNOUNCED, FORMED = "routes-announced", "lag-formed"
 """Codes of the notes on the table that a speaker of the tester announced, and on a LAG of the tester."""
 
 MOST_HELD = 4
-"""Watches that are named."""
+"""Watches, and members of LAGs that died, that are named."""
 
 
 def class_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:
@@ -113,6 +113,41 @@ def _shares(case: CaseView, port: str) -> str:
         if sum(frames)
     )
     return "".join(shares)
+
+
+def failure_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:
+    """`east.e0 died 5 times by carrier: 0 to 8 frames lost, for 8 ms at most; none on return`, for each case
+    and way to die.
+
+    name: as of `class_lines`.
+    """
+
+    def of_case(case: CaseView) -> Iterator[str]:
+        for way, rows in _group_rows(case, failures.TABLE, failures.BY).items():
+            members = _name_first(list(dict.fromkeys(str(row[failures.MEMBER]) for row in rows)))
+            times = "once" if len(rows) == 1 else f"{len(rows)} times"
+            known = [number_in(row[failures.LEFT]) for row in rows if row[failures.LEFT] is not None]
+            ends = [printed.duration(one) for one in (min(known), max(known))] if known else []
+            left = f", left after {_spread(ends)}" if ends else ""
+            lost = _lost(rows, failures.LOST, failures.LASTED)
+            back = _lost(rows, failures.LOST_BACK, failures.LASTED_BACK)
+            yield f"{members} died {times} by {way}{left}: {lost} lost; {back} lost on return"
+
+    return _lines(run, name, of_case, MOST_WATCHES)
+
+
+def _lost(rows: Rows, frames: str, lasted: str) -> str:
+    """`0 to 8 frames in 8 ms at most`."""
+    counts = sorted(number_in(row[frames]) for row in rows)
+    if not counts[-1]:
+        return "no frame"
+    most = printed.duration(max(number_in(row[lasted]) for row in rows))
+    return f"{_spread([printed.grouped(counts[0]), printed.grouped(counts[-1])])} frames in {most} at most"
+
+
+def _spread(ends: Sequence[str]) -> str:
+    """`3.01 s to 3.06 s`, the least and the most; one of them if they are the same."""
+    return " to ".join(dict.fromkeys(ends))
 
 
 def watch_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from netdyno.reports.model import (
 from netdyno.reports.model.first_lines import (
     class_lines,
     class_numbers,
+    failure_lines,
     routing_lines,
     vlan_lines,
     watch_lines,
@@ -171,6 +172,8 @@ class Headline:
     """A line for each case and port whose speaker announced routes."""
     watches: tuple[str, ...]
     """A line for each case and watch that broke, and one of those that held."""
+    failures: tuple[str, ...]
+    """A line for each case and way in which members of LAGs died."""
     standard: tuple[str, ...]
     """`RFC 2544: deviating in 7 points`, one for each standard."""
     device: str = ""
@@ -209,6 +212,7 @@ def headline(run: RunView) -> Headline:
         vlans=vlan_lines(run, run.name_apart),
         routing=routing_lines(run, run.name_apart),
         watches=watch_lines(run, run.name_apart),
+        failures=failure_lines(run, run.name_apart),
         standard=tuple(_standards(run)),
         device=balance_table.summary(run),
         passed=shown.passed,

@@ -1,0 +1,172 @@
+"""Members that die: their table from series and gaps written by hand, and an emulated device's cut link."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from balanced import S, by_hand
+from methodlab import measure_plan, table, text
+from netdyno.methods.parts.failures import DEAD, Failure, find_within, list_events, spare_dead, tables
+from netdyno.methods.soak import METHOD, SoakParameters
+from netdyno.values.failures import TABLE
+from netdyno.values.load import Event, EventKind, Frames, Happened
+from netdyno.values.outcome import Gap, Gaps, Outcome
+from netdyno.values.situation import Behind, Place, Situation
+from netdyno.values.units import FrameRate
+from pydantic import ValidationError
+
+KNOWN = Situation(
+    ("west-east", "east.e0-west", "east.e1-west"),
+    Fraction(10_000),
+    Fraction(64),
+    places=(Place(0, 1), Place(1, 0, Fraction(1, 2)), Place(2, 0, Fraction(1, 2))),
+    lags=((1, 2),),
+    behind=(Behind("west"), Behind("east.e0"), Behind("east.e1")),
+    asked=False,
+)
+LOST = {
+    # Before the failure, of it, and of the return: 3 of 5 frames a millisecond apart.
+    "west-east": (Gap(100, 100, 1, S // 10, S // 10), Gap(2000, 2004, 3, 2 * S, 2 * S + 4 * S // 1000)),
+    "east.e0-west": (Gap(500, 599, 100, 3 * S, 4 * S),),
+    "east.e1-west": (Gap(900, 900, 1, 9 * S, 9 * S),),
+}
+
+
+def outcome(rx: tuple[int, ...], *kinds: EventKind) -> Outcome:
+    """Samples of a second; dead from 2.25 s to 8.5 s."""
+    made = by_hand({}, sent=1000, received=1000)
+    west, east = made.ports
+    (stream,) = made.streams
+    streams = tuple(replace(stream, name=name, gaps=Gaps(gaps, 0, 0)) for name, gaps in LOST.items())
+    ports = (west, replace(east, name="east.e0", rx=rx), replace(east, name="east.e1"))
+    times = ((2 * S, 9 * S // 4), (8 * S, 17 * S // 2))
+    happened = (
+        Happened(Event(at, kind, "east.e0"), at, until)
+        for kind, (at, until) in zip(kinds, times, strict=True)
+    )
+    return replace(made, happened=tuple(happened)).with_counts(ports=ports, streams=streams)
+
+
+@pytest.mark.parametrize(
+    ("rx", "left", "frames", "back"),
+    [
+        ((9, 9, 9, 9, 5, 0, 0, 0, 0, 4, 9), 11 * S // 4, 14, 3 * S // 2),
+        # The device never left it, or never sent there.
+        ((9,) * 11, None, 45, S // 2),
+        ((0,) * 11, None, 0, None),
+    ],
+)
+def test_last_and_first_frame_of_a_silent_member(
+    rx: tuple[int, ...], left: int | None, frames: int, back: int | None
+) -> None:
+    (found,) = tables([(60 * S, outcome(rx, "lacp-silent", "lacp-speaks"))], KNOWN)
+    ((member, by, died, came, last, count, *_, returned, first, _, _, _),) = found.rows
+    assert (member, by, died) == ("east.e0", "silence", Fraction(249 * S, 4))
+    assert (returned, first) == (Fraction(137 * S, 2), back)
+    assert (came, last, count) == (rx[1], left, frames)
+
+
+def test_losses_are_those_of_the_death_the_return_and_the_member() -> None:
+    """The frame lost before is of none, and what the tester sent on the dead member stands apart."""
+    (found,) = tables([(0, outcome((9, 9, 0, 0, 0, 0, 0, 0, 0, 4, 9), "link-down", "link-up"))], KNOWN)
+    ((_, by, died, _, left, _, lost, lasted, _, _, lost_back, lasted_back, own),) = found.rows
+    period = S // 1000
+    assert (by, died, left, own) == ("carrier", 2 * S, 4 * period, 100)
+    # A single frame of a stream that sends 100 a second.
+    assert (lost, lasted, lost_back, lasted_back) == (3, 5 * period, 1, S // 100)
+
+
+def failure(at: str, lasts: str, by: str = "silence", member: str = "east.e1") -> Failure:
+    return Failure.model_validate({"member": member, "by": by, "at": at, "lasts": lasts})
+
+
+def test_events_are_those_of_their_part() -> None:
+    both = [failure("12s", "3s", "carrier"), failure("2s", "3s")]
+    assert list_events(find_within(both, 0, 10 * S), 0) == (
+        Event(2 * S, "lacp-silent", "east.e1"),
+        Event(5 * S, "lacp-speaks", "east.e1"),
+    )
+    assert list_events(find_within(both, 10 * S, 20 * S), 10 * S) == (
+        Event(2 * S, "link-down", "east.e1"),
+        Event(5 * S, "link-up", "east.e1"),
+    )
+
+
+def test_nothing_is_sent_on_a_dead_member_nor_three_seconds_after() -> None:
+    """Until the next failure, where that comes first."""
+    load = Frames.steady(FrameRate(1000), 20 * S)
+    dying = [failure("12s", "1s"), failure("14s", "1s")]
+    spared = spare_dead(load, FrameRate(1000), dying, 10 * S, KNOWN)
+    assert spared.segments == load.segments
+    (stream,) = spared.loads
+    assert stream == "east.e1-west"
+    found = [(one.name == DEAD, one.duration_ns, one.from_rate) for one in spared.loads[stream]]
+    nothing, half = FrameRate(0), FrameRate(500)
+    assert found == [
+        (False, 2 * S, half),
+        (True, 2 * S, nothing),
+        (True, 4 * S, nothing),
+        (False, 12 * S, half),
+    ]
+
+
+def test_cut_link_loses_each_frame_until_it_is_back() -> None:
+    """At 1,000 frames/s 2,000 in 2 s, the last of them a millisecond before the end."""
+    failures = "[{member: east, at: 1s, lasts: 2s}]"
+    asked = f"soak: {{load: 1000pps, duration: 10s, part: 0s, failures: {failures}}}"
+    result, _, (made,) = measure_plan(text(asked, matrix="direction: [bidir]"))
+    (row,) = table(result, TABLE)
+    found = [row[name] for name in ("member", "died by", "died", "lost", "for", "back", "lost on return")]
+    assert found == ["east", "carrier", S, 2000, 2 * S, 3 * S, 0]
+    assert (row["left after"], row["own lost"]) == (2 * S - S // 1000, 0)
+    sent = {one.name: (one.offered, one.lost) for one in made.streams}
+    assert sent == {"west-east": (10_000, 2000), "east-west": (5000, 0)}
+
+
+@pytest.mark.parametrize(
+    ("failures", "code"),
+    [
+        ([("8s", "3s")], "out-of-range"),
+        ([("18s", "3s")], "out-of-range"),
+        ([("30s", "3s")], "out-of-range"),
+        ([("2s", "3s"), ("4s", "1s")], "conflict"),
+        ([("4s", "1s"), ("2s", "3s")], "conflict"),
+    ],
+)
+def test_failure_across_a_border_or_of_a_dead_member_is_refused(
+    failures: list[tuple[str, str]], code: str
+) -> None:
+    given = [{"member": "e", "at": at, "lasts": lasts} for at, lasts in failures]
+    with pytest.raises(ValidationError) as refused:
+        SoakParameters.model_validate({"duration": "20s", "part": "10s", "failures": given})
+    (error,) = refused.value.errors()
+    assert error["ctx"]["error"].code == code
+
+
+def test_failures_are_scaled_with_the_soak() -> None:
+    scaled = SoakParameters(failures=[failure("20s", "3s")]).scaled(Fraction(1, 10))
+    assert [one.at.ns for one in scaled.failures] == [2 * S]
+
+
+@pytest.mark.parametrize(
+    ("by", "member", "asked", "fits"),
+    [
+        ("carrier", "east.e0", False, True),
+        ("silence", "east.e0", False, True),
+        ("carrier", "east.e9", False, False),
+        ("carrier", "west", False, False),
+        ("carrier", "west", True, True),
+        ("silence", "west", True, False),
+    ],
+)
+def test_member_must_be_of_a_lag_or_its_link_the_devices(
+    by: str, member: str, asked: bool, fits: bool
+) -> None:
+    parameters = SoakParameters(failures=[failure("1s", "1s", by, member)])
+    assert METHOD.fits is not None
+    problem = METHOD.fits(parameters, replace(KNOWN, asked=asked))
+    assert (None if problem is None else (problem.code, problem.at)) == (
+        None if fits else ("unknown-name", ("failures", 0, "member"))
+    )
