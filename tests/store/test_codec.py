@@ -100,7 +100,7 @@ STREAM = StreamResult(
     translated=9,
     retranslated=2,
     intervals=(Interval(4, 5, 6, 2**40),),
-    by_flow=FlowCounts((9, 8), (7, 6), (5, 4), (2**40, -1)),
+    by_flow=FlowCounts((9, 8), (7, 6), (5, 4), (2**40, -1), (3, -1), (2, 0)),
 )
 PORT = PortResult(
     "a",

@@ -174,6 +174,8 @@ def test_flows_that_come_to_another_port_after_a_cut_are_counted_there() -> None
         received=tuple(sum(frame <= cut for frame in frames) for frames in by_flow),
         elsewhere=tuple(sum(frame > cut for frame in frames) for frames in by_flow),
         last_ns=tuple(max(frames) * APART_NS for frames in by_flow),
+        port=(2,) * 7,
+        moved=(1,) * 7,
     )
     assert sum(found.by_flow.received) == found.received == 501 - 2
     assert sum(found.by_flow.elsewhere) == found.elsewhere
@@ -183,7 +185,8 @@ def test_flows_that_come_to_another_port_after_a_cut_are_counted_there() -> None
 
 def test_flow_of_which_nothing_came_has_no_last_frame() -> None:
     found = measured({"by_flow": True}, [fault("lose", [*range(1, 1000, 3)])], flows=3)
-    assert found.by_flow == FlowCounts((334, 333, 333), (334, 0, 333), (0,) * 3, (999_000, -1, 998_000))
+    counts = (334, 333, 333), (334, 0, 333), (0,) * 3, (999_000, -1, 998_000)
+    assert found.by_flow == FlowCounts(*counts, port=(1, -1, 1), moved=(0,) * 3)
 
 
 def test_what_was_not_asked_is_absent() -> None:

@@ -77,7 +77,8 @@ def test_every_field_is_the_engines_and_none_is_left_out() -> None:
         # Nor is there an OSPF neighbour, a LAG or a bundle.
         assert set(port) == rust_fields(SPEC, "TesterPortSpec") - {"remote", "ospf", "lag", "bundle"}
     for stream in spec["streams"]:
-        assert set(stream) == rust_fields(SPEC, "StreamSpec")
+        # Nor are flows picked.
+        assert set(stream) == rust_fields(SPEC, "StreamSpec") - {"pick"}
         assert [set(size) for size in stream["sizes"]] == [rust_fields(SPEC, "SizeSpec")] * 3
         assert [set(part) for part in stream["schedule"]] == [rust_fields(SPEC, "Segment")]
     assert set(spec["observe"]) == rust_fields(SPEC, "Observe")
@@ -343,7 +344,7 @@ def test_a_result_is_read() -> None:
     assert result.streams[0].arrived == (1, 2)
     assert result.streams[0].latency is not None
     assert result.streams[0].latency.sum_ns == 2**70
-    assert result.streams[0].by_flow == outcome.FlowCounts(*[(14, 15)] * 4)
+    assert result.streams[0].by_flow == outcome.FlowCounts(*[(14, 15)] * 6)
     assert result.streams[0].gaps == Gaps((Gap(8, 8, 8, 8, 8),), 9, 10)
     assert result.streams[0].lag is not None
     assert result.streams[0].lag.periods == (LatePeriod(14, 14, 14, 14, 14, 14),)

@@ -160,6 +160,12 @@ pub struct FlowCounts {
     pub elsewhere: Vec<u32>,
     /// When the last frame of these two departed, ns from the start of traffic; -1 if none arrived.
     pub last_ns: Vec<i64>,
+    /// The port at which that frame arrived; -1 if none did.
+    #[serde(default)]
+    pub port: Vec<i32>,
+    /// Frames that arrived at another port than the frame of their flow that departed last before.
+    #[serde(default)]
+    pub moved: Vec<u32>,
 }
 
 /// Latency of what arrived in an interval, ns, percentiles by nearest rank; 0 of nothing.

@@ -94,8 +94,8 @@ pub struct Observe {
     pub variation: bool,
     /// The times between one arrival and the next.
     pub spacing: bool,
-    /// What became of each flow: frames sent, arrived, arrived at another port, and when the last one of those departed. For
-    /// 2^20 flows at most, all streams together.
+    /// What became of each flow: frames sent, arrived, arrived at another port, when the last one of those departed and where it
+    /// arrived. For 2^20 flows at most, all streams together.
     pub by_flow: bool,
     /// Latency of each interval of this length, a whole number of samples, and how the trial stands at its end; 0 is none. It takes
     /// a receiver some microseconds of each, not of each frame.
@@ -265,6 +265,9 @@ pub struct StreamSpec {
     pub sizes: Vec<SizeSpec>,
     /// Number of flows; frame k belongs to flow `k mod flows`.
     pub flows: u32,
+    /// Flow i has the headers of flow `pick[i]`, whatever the number of flows; as many as there are flows. Empty: flow i its own.
+    #[serde(default)]
+    pub pick: Vec<u32>,
     /// Frames leave in bursts of so many, back to back at the rate of their port's line, then a gap such that the mean is
     /// the load. 1: one by one.
     #[serde(default = "one")]

@@ -346,6 +346,8 @@ fn frames_of_each_flow_are_counted_and_the_last_that_arrived_is_dated() {
         received: vec![100, 100, 100, 75, 50, 0, 0, 100, 100, 100],
         elsewhere: vec![0; 10],
         last_ns: last_ns.iter().map(|&us: &i64| if us < 0 { us } else { us * 1000 }).collect(),
+        port: last_ns.iter().map(|&us| if us < 0 { -1 } else { 1 }).collect(),
+        moved: vec![0; 10],
     };
     assert_eq!(found.by_flow, Some(expected));
     assert_eq!(

@@ -275,6 +275,33 @@ fn wide_addresses_outside_an_ipv4_packet_vary() {
 }
 
 #[test]
+fn picked_flows_have_the_headers_of_those_flows() {
+    let headers: Vec<Header> = serde_json::from_value(json!([
+        {"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"},
+        {"type": "ipv4", "src": {"random": {"min": "16.0.0.1", "max": "16.255.255.254"}}, "dst": {"list": ["48.0.0.1", "48.0.0.2"]}},
+        {"type": "udp", "sport": {"step": {"start": 1025, "step": 3, "count": 500}}, "dport": 12},
+    ]))
+    .expect("headers");
+    let picks = [499, 3, 500, 0, 77, 498];
+    let all = Template::new(&headers, &[68, 1518], 501, 7).expect("fits");
+    let mut picked = Template::new(&headers, &[68, 1518], picks.len() as u32, 7).expect("fits");
+    picked.pick(&picks);
+    let mut cursor = picked.cursor();
+    for number in 0..13 {
+        let flow = number % picks.len();
+        let mut slot = [0; 2048];
+        let length = picked.write(&mut cursor, number % 2, 9, &mut slot);
+        // Beyond Ethernet, IPv4 and UDP lies the probe, which has the flow's own number.
+        assert_eq!(slot[..42], all.frame(picks[flow], 0, number % 2, 9)[..42], "frame {number}");
+        assert_eq!(
+            slot[..length],
+            picked.frame(flow as u32, (number / picks.len()) as u64, number % 2, 9)
+        );
+        assert!(verify_frame(&slot[..length]).is_good());
+    }
+}
+
+#[test]
 fn flows_are_given_the_addresses_and_ports_that_they_came_out_with() {
     let there = json!([
         {"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"},

@@ -93,8 +93,10 @@ struct Flows {
     /// Of what is drawn in their headers.
     seed: u64,
     ports: Vec<TesterPortSpec>,
-    /// Port, headers, destination and number of each stream.
-    streams: Vec<(usize, Vec<Header>, Destination, u32)>,
+    /// Port, headers and destination of each stream.
+    streams: Vec<(usize, Vec<Header>, Destination)>,
+    /// Its number of flows, and which they are if they were picked.
+    flows: Vec<(u32, Vec<u32>)>,
 }
 
 impl Flows {
@@ -103,8 +105,9 @@ impl Flows {
         Self {
             seed: trial.seed,
             ports: trial.ports.clone(),
+            flows: streams.clone().map(|one| (one.flows, one.pick.clone())).collect(),
             streams: streams
-                .map(|one| (one.tx_port, one.headers.clone(), one.destination.clone(), one.flows))
+                .map(|one| (one.tx_port, one.headers.clone(), one.destination.clone()))
                 .collect(),
         }
     }

@@ -135,6 +135,8 @@ class Frames:
     """Frames of a burst; None: the profile's."""
     flows: int | None = None
     """Flows of each stream, from the first one on; None: the profile's."""
+    picked: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Streams whose flows are others than the first ones, by name: which those are, by their numbers."""
 
     @classmethod
     def steady(cls, rate: Rate, duration_ns: int, name: str = STEADY) -> Frames:

@@ -165,13 +165,17 @@ class FlowCounts:
 
     sent: frames sent. received: of those, distinct ones that arrived intact at the intended port. elsewhere:
     frames that arrived at another port, copies with them. last_ns: when the last frame that arrived at any
-    port departed, ns from the start of traffic; -1: none arrived.
+    port departed, ns from the start of traffic; -1: none arrived. port: the number of the tester port at
+    which that one arrived; -1: none arrived. moved: frames that arrived at another port than the one of their
+    flow that departed last before. Both empty: unknown, of older records.
     """
 
     sent: tuple[int, ...]
     received: tuple[int, ...]
     elsewhere: tuple[int, ...]
     last_ns: tuple[int, ...]
+    port: tuple[int, ...] = ()
+    moved: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,8 @@ def _stream(one: StreamResult) -> StreamResult:
 
 
 def _flows(one: FlowCounts) -> FlowCounts:
-    return FlowCounts(*map(_pack, (one.sent, one.received, one.elsewhere, one.last_ns)))
+    found = (one.sent, one.received, one.elsewhere, one.last_ns, one.port, one.moved)
+    return FlowCounts(*map(_pack, found))
 
 
 def _port(one: PortResult) -> PortResult:

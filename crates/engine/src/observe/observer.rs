@@ -82,9 +82,9 @@ impl Observer {
         }
     }
 
-    /// A frame arrived intact at the intended port, for the first time.
+    /// A frame arrived intact at port `port`, which is the intended one or of its LAG, for the first time.
     #[inline]
-    pub fn record_arrival(&mut self, probe: Probe, arrival_ps: u64) {
+    pub fn record_arrival(&mut self, probe: Probe, arrival_ps: u64, port: usize) {
         let number = u64::from(probe.sequence) * self.flows + u64::from(probe.flow - self.first_flow);
         if let Some((pages, silences)) = &mut self.arrived {
             pages.mark_arrived(number);
@@ -94,18 +94,18 @@ impl Observer {
             spacing.record_arrival(arrival_ps);
         }
         if let Some(by_flow) = &mut self.by_flow {
-            by_flow.record_arrival(probe);
+            by_flow.record_arrival(probe, port);
         }
         if let Some(variation) = self.variation.as_mut().filter(|_| probe.departure_ps >= self.timed_from_ps) {
             variation.record_arrival(number, arrival_ps as i64 - probe.departure_ps as i64);
         }
     }
 
-    /// A frame arrived at another port than the intended one.
+    /// A frame arrived at port `port`, and not at the intended one.
     #[inline]
-    pub fn record_elsewhere(&mut self, probe: Probe) {
+    pub fn record_elsewhere(&mut self, probe: Probe, port: usize) {
         if let Some(by_flow) = &mut self.by_flow {
-            by_flow.record_elsewhere(probe);
+            by_flow.record_elsewhere(probe, port);
         }
     }
 

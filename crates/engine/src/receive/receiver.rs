@@ -276,7 +276,7 @@ impl Receiver {
         }
         if OBSERVED && let Some(observer) = &mut stream.observer {
             for lane in (0..count).filter(|lane| again >> lane & 1 == 0) {
-                observer.record_arrival(probes.probe(lane), arrivals[lane]);
+                observer.record_arrival(probes.probe(lane), arrivals[lane], port);
             }
         }
         if again != 0 {
@@ -323,7 +323,7 @@ impl Receiver {
                 continue;
             }
             if OBSERVED && let Some(observer) = &mut stream.observer {
-                observer.record_arrival(probe, at);
+                observer.record_arrival(probe, at, port);
             }
             let (rx, arrived) = (arrivals.place(at), self.time.place(probe.departure_ps));
             self.bounds[current].count(stream, rx, arrived, bytes);
@@ -415,7 +415,7 @@ impl Receiver {
             if stream.rx_port != home {
                 stream.elsewhere += 1;
                 if OBSERVED && let Some(observer) = &mut stream.observer {
-                    observer.record_elsewhere(probe);
+                    observer.record_elsewhere(probe, port);
                 }
                 continue;
             }
@@ -430,7 +430,7 @@ impl Receiver {
                 continue;
             }
             if OBSERVED && let Some(observer) = &mut stream.observer {
-                observer.record_arrival(probe, at);
+                observer.record_arrival(probe, at, port);
             }
             stream.take_new::<OBSERVED>(&[probe.departure_ps], std::slice::from_ref(slot), 0);
         }

@@ -1,14 +1,13 @@
 //! Which of the frames that come in are a trial's, in words that a port understands that shares its interface with the
 //! kernel: test frames, and what is asked of or answered to the tester as a host. All others stay the kernel's.
 
-use super::compile::stream_seed;
+use super::compile::{frames, stream_seed};
 use crate::host::Network;
 use crate::receive::Signature;
-use crate::spec::{Destination, StreamSpec, TrialSpec};
+use crate::spec::{Destination, TrialSpec};
 use netdyno_frame::nd::{ALL_NODES, link_local};
 use netdyno_frame::parse::{Layers, Packet, ethertype, parse, protocol};
 use netdyno_frame::probe::{MAGIC, PROBE_BYTES};
-use netdyno_frame::template::Template;
 use netdyno_io::claim::{ByteIs, Claim, SumIs};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -50,7 +49,7 @@ pub fn claims(spec: &TrialSpec) -> Vec<Vec<Claim>> {
         }
     }
     for (index, stream) in spec.streams.iter().enumerate() {
-        let Some(template) = template(stream, stream_seed(spec.seed, index)) else {
+        let Ok(template) = frames(stream, stream_seed(spec.seed, index), true) else {
             continue;
         };
         let frame = template.frame(0, 0, 0, 0);
@@ -111,11 +110,6 @@ fn news(hop: IpAddr) -> Claim {
             .and(40, &[136])
             .and(48, &hop.octets()),
     }
-}
-
-fn template(stream: &StreamSpec, seed: u64) -> Option<Template> {
-    let sizes: Vec<u32> = stream.sizes.iter().map(|size| size.size).collect();
-    Template::new(&stream.headers, &sizes, stream.flows, seed).ok()
 }
 
 /// The type behind the tags, and how far into what it announces `packet` begins as sent; `None` if [`announced`] says the same,

@@ -1,4 +1,4 @@
-//! The addresses and ports of a template's flows.
+//! The addresses and ports of a template's flows, and flows that are picked out of many.
 
 use super::Template;
 use super::patch::compile::compile;
@@ -6,6 +6,17 @@ use crate::tuple::FourTuple;
 use crate::vary::Source;
 
 impl Template {
+    /// Gives flow `i` the headers of flow `picks[i]`, of which there are as many as flows.
+    pub fn pick(&mut self, picks: &[u32]) {
+        debug_assert_eq!(picks.len(), self.flows.count as usize);
+        for field in &mut self.stack.fields {
+            if !matches!(field.source, Source::Constant(_)) {
+                field.source = Source::List(picks.iter().map(|&flow| field.source.value(flow)).collect());
+            }
+        }
+        (self.images, self.plan) = compile(&self.stack, &self.sizes, self.flows.count);
+    }
+
     /// That of each flow, of a template of which [`FourTuple::before_payload`] is known.
     pub fn tuples(&self) -> impl Iterator<Item = FourTuple> + '_ {
         let of = |flow| FourTuple::of(&self.frame(flow, 0, 0, 0)).unwrap_or_default();

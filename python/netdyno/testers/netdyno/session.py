@@ -247,6 +247,7 @@ def essence(spec: str) -> dict[str, Any]:
 
 
 def _further(stream: Mapping[str, Any]) -> tuple[Any, ...]:
-    """How frames are placed in time, if not evenly; and that they have no probe, if so."""
-    arrival = () if stream.get("arrival", CONSTANT) == CONSTANT else (stream["arrival"],)
-    return arrival if stream.get("probe", True) else (*arrival, "no probe")
+    """How frames are placed in time, if not evenly; that they have no probe, if so; and picked flows."""
+    found = [] if stream.get("arrival", CONSTANT) == CONSTANT else [stream["arrival"]]
+    found += [] if stream.get("probe", True) else ["no probe"]
+    return (*found, tuple(stream["pick"])) if stream.get("pick") else tuple(found)

@@ -19,7 +19,7 @@ from netdyno.devices import routes
 from netdyno.devices.emulated.hellos import adjacencies_of
 from netdyno.devices.wiring import PEER, Trait, is_mac
 from netdyno.plan.arrivals import CONSTANT, EVEN
-from netdyno.plan.matrix import Case, Stream, list_streams_beside, own_flows, own_prefixes, part_of, streams
+from netdyno.plan.matrix import Case, Stream, list_streams_beside, own_flows, own_prefixes, stack_of, streams
 from netdyno.plan.quick import SOURCE_PORT
 from netdyno.testers.netdyno.adjacencies import read_adjacencies
 from netdyno.values.engine_reason import EngineReason
@@ -129,6 +129,7 @@ def _stream_spec(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> di
     profile = case.profile.of_class(stream.place.traffic)
     asked = None if stream.is_constant else trial.frames.flows
     flows = own_flows(stream, wiring, profile.flows if asked is None else asked)
+    picked = () if stream.beside or stream.is_constant else trial.frames.picked.get(stream.name, ())
     burst = _burst(profile, wiring, stream, trial)
     # A trial of bursts asks for these and nothing else.
     asks_bursts = trial.frames.burst is not None and not stream.is_constant
@@ -140,6 +141,7 @@ def _stream_spec(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> di
         **_frames(case, profile, wiring, stream, flows),
         "sizes": [{"size": size, "weight": weight} for size, weight in profile.mix.weights],
         "flows": 1 if stream.beside else flows,
+        **({"pick": list(picked)} if picked else {}),
         "burst": 1 if stream.beside else burst,
         "arrival": arrival.spec(),
         "probe": profile.probe or bool(stream.beside),
@@ -237,15 +239,7 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
     if stream.beside and case.modifier.headers is not None:
         headers = _with_tags(case.modifier.headers(profile, port.mac), on)
         return {"headers": headers, "destination": "written", "arrives_on": None}
-    ends = [(place.tx, stream.vlans[0]), (place.rx, stream.vlans[1])]
-    (first, near), (second, far) = reversed(ends) if reverse else ends
-    stack = profile.between(
-        wiring.in_lab(first),
-        wiring.in_lab(second),
-        ports=wiring.lab_ports,
-        reverse=reverse,
-        parts=(part_of(wiring.ports[first], near), part_of(wiring.ports[second], far)),
-    )
+    stack = stack_of(profile, wiring, stream)
     headers = _with_tags([header.model_dump(mode="json") for header in stack], on)
     if place.traffic:
         _mark(headers, case.profile.classes[place.traffic])

@@ -5,7 +5,7 @@ mod limits;
 mod streams;
 
 pub use hops::learning_frames;
-pub use streams::stream_seed;
+pub use streams::{frames, stream_seed};
 
 use super::opening;
 use super::script::Script;

@@ -10,7 +10,7 @@ use crate::spec::{ArrivalSpec, Destination, StreamSpec, TesterPortSpec, TrialSpe
 use netdyno_frame::chance::draw;
 use netdyno_frame::template::Template;
 use netdyno_frame::tuple::FourTuple;
-use netdyno_frame::{FCS_BYTES, mix};
+use netdyno_frame::{FCS_BYTES, FrameError, mix};
 use netdyno_io::port::PortInfo;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
@@ -216,6 +216,17 @@ pub fn stream_seed(seed: u64, index: usize) -> u64 {
     seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
+/// The frames of a stream whose fields draw by `seed`, with a probe or without.
+pub fn frames(stream: &StreamSpec, seed: u64, probe: bool) -> Result<Template, FrameError> {
+    let sizes: Vec<u32> = stream.sizes.iter().map(|size| size.size).collect();
+    let make = if probe { Template::new } else { Template::without_probe };
+    let mut template = make(&stream.headers, &sizes, stream.flows, seed)?;
+    if !stream.pick.is_empty() {
+        template.pick(&stream.pick);
+    }
+    Ok(template)
+}
+
 /// The order of sizes and the template of one stream.
 fn template(
     spec: &TrialSpec,
@@ -260,19 +271,17 @@ fn template(
         }
     }
     let seed = stream_seed(spec.seed, index);
-    let made = if stream.probe {
-        Template::new(&stream.headers, &sizes, stream.flows, seed)
-    } else {
-        Template::without_probe(&stream.headers, &sizes, stream.flows, seed)
-    };
-    let mut template = made.map_err(|error| SpecError::new("", error.to_string(), error.hint))?;
+    if !stream.pick.is_empty() && stream.pick.len() != stream.flows as usize {
+        let why = format!("{} flows are picked for {}", stream.pick.len(), stream.flows);
+        return Err(SpecError::new("pick", why, "one for each flow"));
+    }
+    let refused = |error: FrameError| SpecError::new("", error.to_string(), error.hint);
+    let mut template = frames(stream, seed, stream.probe).map_err(refused)?;
     template.set_first_flow(first_flow);
     if let Some(of) = stream.answers {
         // Of a device that translates nothing.
         let asked = &spec.streams[of];
-        let sizes: Vec<u32> = asked.sizes.iter().map(|size| size.size).collect();
-        let asked = Template::new(&asked.headers, &sizes, asked.flows, stream_seed(spec.seed, of));
-        let asked = asked.map_err(|error| SpecError::new("", error.to_string(), error.hint))?;
+        let asked = frames(asked, stream_seed(spec.seed, of), true).map_err(refused)?;
         template.set_tuples(&asked.tuples().map(FourTuple::reversed).collect::<Vec<_>>());
     }
     if stream.destination == Destination::Peer {
