@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from netdyno.campaign import inside
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
-from netdyno.plan.matrix import cases, own_flows, situation, streams, wire
+from netdyno.plan.matrix import cases, count_candidates, own_flows, situation, streams, wire
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.load import Frames, Trial
 from netdyno.values.units import Percent
@@ -102,3 +103,61 @@ def test_what_a_lag_has_not_is_refused(changed: dict[str, str], code: str, at: i
     with pytest.raises(PlanErrors) as refused:
         parse(PLAN.format(**USUAL | changed))
     assert (code, at) in [(one.code, one.line) for one in refused.value.errors]
+
+
+@pytest.mark.parametrize(
+    ("flows", "code"),
+    [
+        ("{members: even}", None),
+        ("{count: 64, members: [3, 1, 0, 4]}", None),
+        ("{count: 64, members: [3, 1]}", "out-of-range"),
+        ("{count: 3, members: even}", "out-of-range"),
+        ("{count: 3, members: [1, 1, 1, 1]}", "out-of-range"),
+        ("{count: 8193, members: even}", "out-of-range"),
+        ("{count: 64}", "missing-field"),
+        ("{count: 64, members: odd}", "wrong-format"),
+        ("{count: 64, members: [0, 0, 0, 0]}", "wrong-format"),
+        ("{count: 64, member: even}", "unknown-field"),
+        ("{count: 64, members: even}, probe: false", "unsupported"),
+    ],
+)
+def test_flows_for_members_are_checked(flows: str, code: str | None) -> None:
+    text = PLAN.format(**USUAL | {"flows": flows})
+    if code is None:
+        (case,) = cases(parse(text))
+        assert case.profile.flows == 64
+        return
+    with pytest.raises(PlanErrors) as found:
+        parse(text)
+    assert code in {error.code for error in found.value.errors}
+    assert {error.line for error in found.value.errors} == {1 + text[: text.index("flows:")].count("\n")}
+
+
+def test_flows_for_members_need_a_lag_at_an_end() -> None:
+    text = PLAN.format(**USUAL | {"flows": "{members: even}"})
+    # What the LAG sends has its members' even parts.
+    parse(text.replace("bidir", "uni-reverse"))
+    without = "\n".join(
+        line for line in text.splitlines() if "lag:" not in line and "members: [p2" not in line
+    )
+    with pytest.raises(PlanErrors) as found:
+        parse(without)
+    assert [error.code for error in found.value.errors] == ["unsupported"]
+
+
+def test_candidates_are_as_many_as_headers_make() -> None:
+    plan = parse(PLAN.format(**USUAL | {"flows": "{members: even}"}))
+    (case,) = cases(plan)
+    # The most below 512 in which a device that takes members in turn meets each with all of them.
+    assert count_candidates(case, wire(plan, case)) == 509
+    headers = """[{type: ethernet}, {type: ipv4, src: 16.0.0.1, dst: {list: [48.0.0.1, 48.0.0.2, 48.0.0.3]}},
+      {type: udp, sport: {step: {start: 1025, step: 1, count: 50}}, dport: 12}]"""
+    plan = parse(PLAN.format(**USUAL | {"flows": "{members: even}", "traffic": f", headers: {headers}"}))
+    (case,) = cases(plan)
+    assert count_candidates(case, wire(plan, case)) == 149
+    wiring = wire(plan, case)
+    picked = {"west-east": (7, 148, 3)}
+    load = replace(Frames.steady(Percent(Fraction(1, 2)), 10**9), picked=picked)
+    to_lag, *others = trial_spec(plan, case, wiring, Trial("one", load))["streams"]
+    assert to_lag["pick"] == [7, 148, 3]
+    assert not any("pick" in one for one in others)

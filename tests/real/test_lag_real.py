@@ -11,6 +11,7 @@ import ovs
 import ovs_lag
 import pytest
 from netdyno.campaign import run as runner
+from netdyno.campaign.events import Looked, TrialEnded
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices.linux import links
@@ -98,6 +99,77 @@ def test_frames_of_each_member_are_those_that_the_switch_counts(count: int, tmp_
     watched = [one for one in trial.result.series if one.source == "adjacency"]
     assert [one.subject for one in watched] == [f"LACP neighbour east.e{number}" for number in range(count)]
     assert all(set(one.values) == {1} for one in watched)
+
+
+class CountsOfTrials:
+    """Watches a run: spreads the hash of a bond over its members while the first trial settles, and reads
+    counters when each has ended, while the next one settles."""
+
+    def __init__(self, switch: ovs.Switch, names: tuple[str, ...]) -> None:
+        self._switch, self._names = switch, names
+        self._is_spread = False
+        self.read: list[list[int]] = []
+
+    def event(self, event: Any) -> None:
+        if isinstance(event, Looked) and not self._is_spread:
+            # What came while members joined one by one has given all hash values to the first of them.
+            self._is_spread = True
+            for mode in ("active-backup", "balance-tcp"):
+                self._switch.do(f"ovs-vsctl --timeout=10 set port bond0 bond_mode={mode}")
+        if isinstance(event, TrialEnded):
+            self.read.append(count_data(self._switch, self._names, "tx"))
+
+    def __getattr__(self, _: str) -> Any:
+        return lambda *values: None
+
+
+SHARES = {"even": 2 * [Fraction(1, 2)], "[3, 1]": [Fraction(3, 4), Fraction(1, 4)]}
+
+
+@pytest.mark.parametrize(
+    ("count", "members", "shares"),
+    [
+        *((2, members, shares) for members, shares in SHARES.items()),
+        (4, "even", 4 * [Fraction(1, 4)]),
+        (4, "[4, 2, 1, 1]", [Fraction(part, 8) for part in (4, 2, 1, 1)]),
+    ],
+)
+def test_flows_chosen_for_members_load_them_in_the_shares(
+    count: int, members: str, shares: list[Fraction], tmp_path: Path
+) -> None:
+    names = tuple(theirs for _, theirs in ovs_lag.members(count))
+    with ovs_lag.lag_lab(count) as switch:
+        # By default it moves flows each 10 s, until members carry even shares.
+        ovs_lag.bond(
+            switch, count, "lacp=active other_config:lacp-time=fast other_config:bond-rebalance-interval=0"
+        )
+        counts = CountsOfTrials(switch, names)
+        text = PLAN.format(
+            members=", ".join(ours for ours, _ in ovs_lag.members(count)),
+            direction="uni",
+            duration="2s",
+            silences="[]",
+        )
+        text = text.replace("flows: 256", f"flows: {{count: 64, members: {members}}}").replace(
+            "settle: 100ms", "settle: 2s"
+        )
+        outcome = runner.run(parse(text), tmp_path, counts, runner.Selection())
+    with open_run(outcome.folder, REASONS) as stored:
+        (case,) = view(stored).cases
+    assert case.error is None
+    assert case.result is not None
+    _, trial = case.trials
+    frames = [after - before for before, after in zip(*counts.read, strict=True)]
+    (stream,) = trial.result.streams
+    assert abs(sum(frames) - stream.received) <= 5
+    for one, share in zip(frames, shares, strict=True):
+        assert abs(Fraction(one, sum(frames)) - share) <= Fraction(1, 20), (frames, shares)
+    (note,) = (one for one in case.result.notes if one.code == "flows-chosen")
+    assert note.fields()["chosen"] == [64 * share for share in shares]
+    assert not {"shares-not-reached", "shares-changed", "flows-wander"} & {
+        one.code for one in case.result.notes
+    }
+    print(members, count, [float(Fraction(one, sum(frames))) for one in frames], note, stream.lost)
 
 
 def test_one_flow_of_the_example_stays_on_one_member(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
 from netdyno.methods.reasons.tester import Preempted
 from netdyno.methods.wrap import WRAPPERS, Around
-from netdyno.plan.matrix import list_uneven, own_flows, streams
+from netdyno.methods.wrap.members import Wanted
+from netdyno.plan.matrix import count_candidates, list_spread, list_uneven, own_flows, streams
 from netdyno.ports.threads import kept_to, spare_cores
 from netdyno.ports.watch import Watch, await_lines, can_come_back
 from netdyno.testers.tester import Progress, Session
@@ -102,6 +103,7 @@ class Attempts:
                 for stream in streams(self.case, self.wiring)
                 if routes
             },
+            members=self._wanted(),
         )
         method = procedure.start(self.plan.parameters_of(self.case), known)
         method = WRAPPERS[procedure.load_class](method, around)
@@ -118,7 +120,7 @@ class Attempts:
                     continue
                 self.outcomes[number] = outcome
                 number += 1
-                if trial.observe.by_flow:
+                if trial.observe.by_flow and routes:
                     why = f"judging {trial.frames.flows or routes:,} prefixes"
                     self.emit(Waiting(self.case.number, trial.name, why))
                 trial = method.send(outcome)
@@ -126,6 +128,20 @@ class Attempts:
             result = with_plan(stop.value, self.plan, self.case)
             counted = [self.outcomes[number] for number in result.trials]
             return self.case.modifier.conclude(result, self.wiring, counted)
+
+    def _wanted(self) -> Wanted | None:
+        """The shares of flows that members of LAGs are to carry, if the profile wants any."""
+        spread = self.case.profile.spread
+        to_lags = list_spread(self.case, self.wiring)
+        if spread is None or not to_lags:
+            return None
+        every = count_candidates(self.case, self.wiring)
+        return Wanted(
+            every,
+            {one.name: own_flows(one, self.wiring, every) for one in to_lags},
+            {one.name: own_flows(one, self.wiring, spread) for one in to_lags},
+            spread.shares,
+        )
 
     def _session(self, trial: Trial) -> Session:
         """That of a trial: an emulated device of other settings is another one, in a session of its own."""

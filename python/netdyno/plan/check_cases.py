@@ -26,9 +26,19 @@ from netdyno.plan.check_matrix import MAX_CASES, possible_in_all
 from netdyno.plan.check_traffic import MOST_FLOWS, at_most
 from netdyno.plan.check_trials import problems as trial_problems
 from netdyno.plan.check_vlans import problems as vlan_problems
+from netdyno.plan.flows import EVEN
 from netdyno.plan.groups import BESIDE, Group
 from netdyno.plan.headers import Vlan, distinct_flows
-from netdyno.plan.matrix import Case, cases, situation, streams, taken_by_classes, total_flows, wire_groups
+from netdyno.plan.matrix import (
+    Case,
+    cases,
+    list_spread,
+    situation,
+    streams,
+    taken_by_classes,
+    total_flows,
+    wire_groups,
+)
 from netdyno.plan.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan.reached import NO_PORT
 from netdyno.plan.source import Path_, Source
@@ -717,6 +727,47 @@ def _find_flows(looked: Looked) -> Iterator[Mistake]:
         )
 
 
+def _find_members(looked: Looked) -> Iterator[Mistake]:
+    """Flows for the members of a LAG where there is none, or one of other members than shares."""
+    case, spread, method = looked.case, looked.case.profile.spread, looked.method
+    if spread is None:
+        return
+    place = looked.of_traffic("flows", "members")
+    why = ""
+    if method.load_class is not FRAMES:
+        why = f"`{method.name}` opens connections, whose members are not learned"
+    elif not case.profile.probe:
+        why = f"the members of flows are learned by probes, and frames of `{case.profile_name}` have none"
+    if why:
+        yield Mistake(place, why, "a number of flows alone", once=(place, why), code="unsupported")
+        return
+    ends = {port for one in streams(case, looked.wiring) for port in (one.place.tx, one.place.rx)}
+    if not any(map(looked.wiring.arrival_ports, ends)):
+        yield Mistake(
+            place,
+            f"no LAG is at an end of the traffic of case `{case.name}`",
+            "a `lag` or `bundle` of links, or a number of flows alone",
+            code="unsupported",
+        )
+    for stream in list_spread(case, looked.wiring):
+        members = len(stream.place.bundle)
+        if spread.shares and len(spread.shares) != members:
+            yield Mistake(
+                place,
+                f"{len(spread.shares)} shares, and `{stream.name}` goes to {members} members, in case"
+                f" `{case.name}`",
+                f"a share for each member, in order, or `{EVEN}`",
+                code="out-of-range",
+            )
+        elif members > spread:
+            yield Mistake(
+                looked.of_traffic("flows"),
+                f"{members} members cannot share {spread} flows, in case `{case.name}`",
+                f"`count: {members}` or more",
+                code="out-of-range",
+            )
+
+
 def _find_uneven(looked: Looked) -> Iterator[Mistake]:
     """Frames that do not leave evenly, of a method that has a load of its own shape."""
     profile, method = looked.case.profile, looked.method
@@ -836,6 +887,7 @@ RULES = (
     Rule(_find_addresses),
     Rule(_find_single_flow),
     Rule(_find_flows),
+    Rule(_find_members),
     Rule(_find_uneven),
     Rule(_find_probe),
     Rule(_find_fit),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netdyno import modifiers
 from netdyno.devices import routes
@@ -27,6 +28,10 @@ from netdyno.values.units import L1Rate
 if TYPE_CHECKING:
     from netdyno.devices.wiring import WiredPort, Wiring
     from netdyno.plan import Plan, Profile
+
+
+MOST_BY_FLOW = 2**20
+"""Flows of a trial that are counted one by one: crates/engine/src/observe/by_flow.rs, MOST_COUNTED."""
 
 
 @dataclass(frozen=True)
@@ -403,6 +408,39 @@ def list_destinations(case: Case, wiring: Wiring) -> tuple[tuple[str, ...], ...]
 def own_flows(stream: Stream, wiring: Wiring, flows: int) -> int:
     """A stream's flows of those of its profile: VLANs of a link and members of a LAG share these evenly."""
     return -(-flows // (own_part(stream, wiring)[1] * stream.members))
+
+
+def list_spread(case: Case, wiring: Wiring) -> list[Stream]:
+    """The streams whose flows are chosen for the members of the LAG or bundle that they go to."""
+    if case.profile.spread is None:
+        return []
+    return [stream for stream in streams(case, wiring) if stream.place.bundle]
+
+
+def count_candidates(case: Case, wiring: Wiring) -> int:
+    """The flows of a way that those on members are chosen from, none of them twice."""
+    sent = streams(case, wiring)
+    have = (
+        distinct_flows(stack_of(case.profile, wiring, one)) * own_part(one, wiring)[1] * one.members
+        for one in sent
+    )
+    found = min(case.profile.candidates, MOST_BY_FLOW // len(sent), *have)
+    # A device that sends packets to members in turn has each frame of a flow at another one so.
+    odd = (number for number in range(found, case.profile.flows, -1) if math.gcd(number, 2 * 3 * 5 * 7) == 1)
+    return next(odd, found)
+
+
+def stack_of(profile: Profile, wiring: Wiring, stream: Stream) -> tuple[Any, ...]:
+    """The header stack of a stream, without what a link adds. profile: as its class has it."""
+    ends = [(stream.place.tx, stream.vlans[0]), (stream.place.rx, stream.vlans[1])]
+    (first, near), (second, far) = reversed(ends) if stream.reverse else ends
+    return profile.between(
+        wiring.in_lab(first),
+        wiring.in_lab(second),
+        ports=wiring.lab_ports,
+        reverse=stream.reverse,
+        parts=(part_of(wiring.ports[first], near), part_of(wiring.ports[second], far)),
+    )
 
 
 def total_flows(case: Case, wiring: Wiring, tx: int | None = None) -> int:

@@ -13,6 +13,7 @@ from netdyno.devices import addresses
 from netdyno.plan.arrivals import EVEN, ArrivalField
 from netdyno.plan.classes import Classes
 from netdyno.plan.fields import Element
+from netdyno.plan.flows import FlowsField, SpreadFlows
 from netdyno.plan.headers import (
     MOST_HEADERS,
     Ethernet,
@@ -24,6 +25,8 @@ from netdyno.plan.headers import (
     Vlan,
     check_order,
     combine,
+    distinct_flows,
+    most_flows,
     smallest_frame,
 )
 from netdyno.plan.pools import (
@@ -56,8 +59,9 @@ class Profile(Element):
     """Frame size with FCS, a named mix, or sizes with weights; `mtu`: the longest of the lab's. A list of
     sizes is a profile of each."""
     # How many can be told apart depends on the streams: check_traffic.py says it, with what to write.
-    flows: int = Field(default=65536, ge=1, le=10**12)
-    """Number of flows."""
+    flows: FlowsField = 65536
+    """Number of flows; `{count: 64, members: even}` or `members: [3, 1]`: so many that members of a LAG carry
+    in these shares."""
     burst: int = Field(default=1, ge=1, le=MOST_IN_A_BURST)
     """Frames leave in bursts of so many, back to back; the gaps between make the load."""
     arrival: ArrivalField = EVEN
@@ -147,6 +151,20 @@ class Profile(Element):
         }
 
     @property
+    def spread(self) -> SpreadFlows | None:
+        """Its flows and their shares of the members of a LAG; None: nobody chooses flows."""
+        return self.flows if isinstance(self.flows, SpreadFlows) else None
+
+    @property
+    def candidates(self) -> int:
+        """The most flows of a stream that those on the members of a LAG are chosen from; without any, its
+        flows."""
+        if self.spread is None:
+            return self.flows
+        have = distinct_flows(self.stack) if self.headers is None else most_flows(self.headers)
+        return min(self.spread.candidates, have)
+
+    @property
     def pool(self) -> Addresses:
         """Its addresses, the default of its IP version filled in."""
         return self.addresses or ADDRESSES["trex" if self.ip == 4 else "rfc5180"]
@@ -222,7 +240,7 @@ class Profile(Element):
     def _stack(self, pool: Addresses, *, reverse: bool = False) -> tuple[Any, ...]:
         """Source and destination as the profile has them; reverse: they will be swapped."""
         if self.headers is not None:
-            return combine(tuple(self.headers), self.flows)
+            return combine(tuple(self.headers), self.candidates)
         ends: list[Any] = []
         for side, prefix in enumerate((pool.source, pool.destination)):
             low, high, _ = hosts(prefix)

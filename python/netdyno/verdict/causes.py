@@ -380,6 +380,8 @@ def _find_polarised(made: Iterable[tuple[Trial, Outcome]], known: Evidence) -> I
         if not trial.events
         and not outcome.carrier_losses
         and trial.frames.flows is None
+        # The shares of flows that were chosen are the plan's.
+        and not trial.frames.picked
         and _is_nearly_whole(outcome)
     ]
     outcomes = [outcome for _, outcome in held]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from netdyno.methods.wrap import agreement, contradicted, routes, witness
+from netdyno.methods.wrap import agreement, contradicted, members, routes, witness
 from netdyno.methods.wrap.classes import by_class
 from netdyno.methods.wrap.late import without_late_values
 from netdyno.methods.wrap.spacing import with_spacing
@@ -21,7 +21,8 @@ class Around:
 
     waits: whether the plan waits for frames that are on their way when a trial ends. counts_itself: whether
     its method counts each stream anew. uneven: the kind of arrivals of each stream that has some. routes:
-    behind each port, and routes_of: of each stream; none: they are not proven.
+    behind each port, and routes_of: of each stream; none: they are not proven. members: shares of flows that
+    members of LAGs are to carry; None: flows are as they come.
     """
 
     situation: Situation
@@ -31,6 +32,7 @@ class Around:
     uneven: Mapping[str, str]
     routes: int
     routes_of: Mapping[str, int]
+    members: members.Wanted | None = None
 
 
 def around_frames(method: Method, case: Around) -> Method:
@@ -51,6 +53,8 @@ def around_frames(method: Method, case: Around) -> Method:
         method = by_vlan(method, known)
     if known.classes:
         method = by_class(method, known)
+    if case.members is not None:
+        method = members.with_members(method, known, case.members)
     if case.routes:
         method = routes.proven(method, known, case.routes, case.routes_of)
     return method
