@@ -148,7 +148,7 @@ def test_flows_chosen_for_members_load_them_in_the_shares(
             members=", ".join(ours for ours, _ in ovs_lag.members(count)),
             direction="uni",
             duration="2s",
-            silences="[]",
+            failures="[]",
         )
         text = text.replace("flows: 256", f"flows: {{count: 64, members: {members}}}").replace(
             "settle: 100ms", "settle: 2s"
