@@ -171,3 +171,34 @@ def test_asr9006_hash_decides_which_member_a_flow_meets() -> None:
         plan = lag_plan("emulated/asr9006", sources(1), forwarding="l2-xconnect", lag="lacp", hash=hash_)
         _, left = shares(plan)
         assert left == expected, hash_
+
+
+@pytest.mark.parametrize(
+    ("kind", "members", "asked", "parts"),
+    [
+        ("emulated/cross-connect", "4", "even", [1, 1, 1, 1]),
+        ("emulated/router", "2", "[3, 1]", [3, 1]),
+        ("emulated/bridge", "8", "[5, 1, 1, 1, 0, 0, 0, 0]", [5, 1, 1, 1, 0, 0, 0, 0]),
+    ],
+)
+def test_flows_are_chosen_by_the_counters_of_the_device(
+    kind: str, members: str, asked: str, parts: list[int], tmp_path: Path
+) -> None:
+    profile = f"size: 64B, flows: {{count: 64, members: {asked}}}"
+    plan = lag_plan(kind, profile, members=members, hash="l3-l4", partner_hash="src-dst-ip")
+    outcome = run_here(parse(plan), tmp_path)
+    with open_run(outcome.folder, REASONS) as stored:
+        (case,) = view(stored).cases
+    assert case.result is not None
+    *_, loss = case.trials
+    # A router also answers ARP, a bridge learns addresses: a few frames of 25,600.
+    found = as_shares(loss.result.devices[0]["ports"][1]["member_tx"])
+    ideal = [Fraction(part, sum(parts)) for part in parts]
+    assert all(abs(one - share) < Fraction(1, 1000) for one, share in zip(found, ideal, strict=True))
+    (note,) = case.result.notes
+    assert note.code == "flows-chosen"
+    # A trial for each candidate, and two of the method, which the result rests on the first of.
+    assert len(case.trials) == note.fields()["candidates"] + 2
+    assert case.result.trials == (note.fields()["candidates"],)
+    assert sum(note.fields()["found"]) == note.fields()["candidates"]
+    assert [one.number for one in case.resting_trials] == list(case.result.trials)

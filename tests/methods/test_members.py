@@ -70,7 +70,7 @@ def drive(
     hashes: Mapping[str, Hash], wanted: Wanted, *places: Place, later: Mapping[str, Hash] | None = None
 ) -> tuple[list[Trial], Result]:
     """The trials and the result. later: hashes from the second trial on."""
-    known = Situation(tuple(hashes), Fraction(10**6), Fraction(512), places=places)
+    known = Situation(tuple(hashes), Fraction(10**6), Fraction(512), places=places, device_ports=tuple(PORTS))
     method, asked = with_members(two_trials(), known, wanted), []
     usual = max(wanted.flows.values())
     try:
@@ -163,3 +163,43 @@ def test_streams_to_other_ports_keep_their_flows() -> None:
     hashes = {"s0": lambda flow: LAG[flow % 3], "s1": lambda flow: 0}
     (learn, first, _), _ = drive(hashes, wanted(63), TO_LAG, Place(1, 0))
     assert (learn.frames.loads["s1"], set(first.frames.picked)) == ((), {"s0"})
+
+
+def one_by_one(count: Callable[[int], tuple[int, ...] | None], flows: int) -> tuple[list[Trial], Result]:
+    """The same where the device counts members. count: frames of each in a trial of a flow."""
+    inside = replace(
+        wanted(flows),
+        inside={"s0": 3},
+        count=lambda trial, outcome, port: count(trial.frames.picked["s0"][0]) if port == 1 else None,
+    )
+    return drive({"s0": lambda flow: 1}, inside, Place(0, 1))
+
+
+def test_flows_are_tried_one_by_one_until_members_have_enough() -> None:
+    """Beside each flow a member has some frames of a protocol; every fourth flow comes to all members."""
+    of = (0, 1, 2, None)
+
+    def count(flow: int) -> tuple[int, ...]:
+        member = of[flow % 4]
+        return (333, 333, 334) if member is None else tuple(3 + 997 * (member == one) for one in range(3))
+
+    (*learn, first, _), result = one_by_one(count, 12)
+    assert [one.frames.picked["s0"] for one in learn] == [(flow,) for flow in range(15)]
+    assert {one.frames.flows for one in learn} == {1}
+    assert Counter(of[flow % 4] for flow in first.frames.picked["s0"]) == {0: 4, 1: 4, 2: 4}
+    assert fields(result)["flows-wander"]["flows"] == 3
+    assert result.trials == (15, 16)
+
+
+def test_member_that_no_flow_reaches_ends_the_trials() -> None:
+    """Sixteen candidates for each of three members, and none of 48 came to the third."""
+    (*learn, first, _), result = one_by_one(lambda flow: (1000, 0, 0) if flow % 2 else (0, 1000, 0), 12)
+    assert (len(learn), len(first.frames.picked["s0"])) == (48, 12)
+    noted = fields(result)["shares-not-reached"]
+    assert (noted["flows"], noted["members"], noted["chosen"]) == (12, 2, [6, 6, 0])
+
+
+def test_counters_that_are_not_read_leave_flows_as_they_are() -> None:
+    (_, first, _), result = one_by_one(lambda flow: None, 12)
+    assert first.frames.picked == {}
+    assert [one.code for one in result.notes] == ["members-unread"]

@@ -257,3 +257,40 @@ def test_cycles_of_a_pmd_thread_are_read_busy_and_idle(lab: Lab) -> None:
     for one in cycles.values():
         assert one.is_counter
         assert one.values[0] < one.values[-1]
+
+
+def test_flows_are_chosen_by_what_the_driver_reads_of_members(lab: Lab) -> None:
+    """The bond is between both bridges, out of sight of the tester: t0 o0 [ba] x0, x1 -- [bb] o1 t1."""
+    switch, bonds = lab.switch, {"ba": ("x0", "x1"), "bb": ("y0", "y1")}
+    for pair in zip(*bonds.values(), strict=True):
+        switch.device.do(
+            "ip link add {} mtu {mtu} type veth peer name {} mtu {mtu}".format(*pair, mtu=ovs.MTU)
+        )
+        for name in pair:
+            switch.device.do(f"ip link set {name} up")
+    for (bridge, members), access in zip(bonds.items(), ovs.ACCESS, strict=True):
+        switch.do(
+            f"ovs-vsctl --timeout=10 add-port {bridge} {access} -- add-bond {bridge} bond-{bridge}"
+            f" {' '.join(members)} bond_mode=balance-tcp lacp=active"
+            " other_config:bond-rebalance-interval=0"
+        )
+    for _ in range(100):
+        if switch.do("ovs-appctl bond/show bond-ba").count(": enabled") == 2:
+            break
+        time.sleep(0.1)
+    known = lab.server.known_hosts(lab.folder)
+    text = PLAN.format(port=lab.server.port, known=known, size="128B", vlan="none", drain="500ms")
+    text = text.replace("flows: 16", "flows: {count: 8, members: [3, 1]}")
+    text = text.replace('"dut:o1"]', '"dut:x0"], members: [x1]')
+    with counted(lab, bonds["ba"]) as grown:
+        outcome = runner.run(parse(text), lab.folder / "runs", watcher(), runner.Selection())
+    with open_run(outcome.folder, REASONS) as stored:
+        (case,) = view(stored).cases
+    assert case.error is None
+    assert case.result is not None
+    (note,) = (one.fields() for one in case.result.notes if one.code == "flows-chosen")
+    assert note["chosen"] == [6, 2]
+    # A thousand frames of each candidate, then the trial's; LACPDUs each half minute.
+    for member, found, chosen in zip(bonds["ba"], note["found"], note["chosen"], strict=True):
+        frames = grown[member, "tx_packets"] - 1000 * found
+        assert abs(frames - FRAMES * chosen // 8) <= FRAMES // 20

@@ -13,6 +13,7 @@ from netdyno.campaign.events import Event, Looked, TrialEnded, Waiting
 from netdyno.campaign.happening import Course
 from netdyno.campaign.instants import with_instants
 from netdyno.campaign.instruments import Recorder
+from netdyno.campaign.learning import wanted_members
 from netdyno.campaign.standard import with_plan
 from netdyno.campaign.watching import Watching
 from netdyno.devices.speakers.speaking import Speaking
@@ -20,8 +21,7 @@ from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
 from netdyno.methods.reasons.tester import Preempted
 from netdyno.methods.wrap import WRAPPERS, Around
-from netdyno.methods.wrap.members import Wanted
-from netdyno.plan.matrix import count_candidates, list_spread, list_uneven, own_flows, streams
+from netdyno.plan.matrix import list_uneven, own_flows, streams
 from netdyno.ports.threads import kept_to, spare_cores
 from netdyno.ports.watch import Watch, await_lines, can_come_back
 from netdyno.testers.tester import Progress, Session
@@ -103,7 +103,7 @@ class Attempts:
                 for stream in streams(self.case, self.wiring)
                 if routes
             },
-            members=self._wanted(),
+            members=wanted_members(self.plan, self.case, self.wiring, known),
         )
         method = procedure.start(self.plan.parameters_of(self.case), known)
         method = WRAPPERS[procedure.load_class](method, around)
@@ -128,20 +128,6 @@ class Attempts:
             result = with_plan(stop.value, self.plan, self.case)
             counted = [self.outcomes[number] for number in result.trials]
             return self.case.modifier.conclude(result, self.wiring, counted)
-
-    def _wanted(self) -> Wanted | None:
-        """The shares of flows that members of LAGs are to carry, if the profile wants any."""
-        spread = self.case.profile.spread
-        to_lags = list_spread(self.case, self.wiring)
-        if spread is None or not to_lags:
-            return None
-        every = count_candidates(self.case, self.wiring)
-        return Wanted(
-            every,
-            {one.name: own_flows(one, self.wiring, every) for one in to_lags},
-            {one.name: own_flows(one, self.wiring, spread) for one in to_lags},
-            spread.shares,
-        )
 
     def _session(self, trial: Trial) -> Session:
         """That of a trial: an emulated device of other settings is another one, in a session of its own."""

@@ -7,8 +7,12 @@ from dataclasses import replace
 
 from netdyno.devices.reasons import DeviceLicence
 from netdyno.devices.wiring import LabLink, Wiring
+from netdyno.values.load import Trial
+from netdyno.values.outcome import Outcome
+from netdyno.values.situation import Situation
 from netdyno.values.trunk import Trunk
 from netdyno.verdict.device_counts import MEMBERS
+from netdyno.verdict.device_trial import count_members
 
 
 def device_ports(links: Sequence[LabLink], wiring: Wiring) -> tuple[str, ...]:
@@ -28,6 +32,20 @@ def device_ports(links: Sequence[LabLink], wiring: Wiring) -> tuple[str, ...]:
             for number in lag:
                 found[number] = opposite[wiring.ports[number].name.removeprefix(f"{of.name}.")]
     return tuple(found)
+
+
+def count_members_of(
+    known: Situation, wiring: Wiring, trial: Trial, outcome: Outcome, port: int
+) -> tuple[int, ...] | None:
+    """Frames that each member of the device's LAG opposite a port sent in a trial, by its own counters; None:
+    they are unknown."""
+    for link in wiring.session.get("links", ()):
+        if link["port"] == port and link["device"] < len(outcome.devices):
+            counted = outcome.devices[link["device"]]["ports"][link["device_port"]]
+            return tuple(counted["member_tx"])
+    places = dict(zip(known.streams, known.places, strict=True))
+    read = count_members([(trial.duration_ns, outcome)], places, known.device_ports)
+    return read.get((known.device_ports[port], "out"))
 
 
 def trunk(wiring: Wiring, declared: Trunk | None = None) -> Trunk | None:

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from netdyno.campaign.learning import learned_one_by_one
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.extras import find_missing_of
 from netdyno.devices.wiring import LabError
 from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS
 from netdyno.plan import Plan
-from netdyno.plan.matrix import Case, cases
+from netdyno.plan.matrix import Case, cases, wire, wire_groups
 
 
 @dataclass
@@ -68,7 +69,11 @@ class Length:
         method, parameters = METHODS[plan.method], plan.parameters_of(case)
         trials = None if method.trials is None else method.trials(parameters)
         around_s = plan.trial.settle.amount + plan.trial.drain.amount
-        return cls(method.traffic_seconds(parameters), around_s, trials)
+        learned = None
+        if case.profile.spread is not None:
+            learned = learned_one_by_one(plan, case, wire_groups(case, wire(plan, case)))
+        learning_s = learned.seconds if learned else Fraction(0)
+        return cls(method.traffic_seconds(parameters) + learning_s, around_s, trials)
 
     @property
     def seconds(self) -> Fraction:

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from netdyno.campaign.kept import read_templates
+from netdyno.campaign.learning import OneByOne, learned_one_by_one
 from netdyno.devices.bgp_password import read_password
 from netdyno.devices.external import own_traffic
 from netdyno.devices.kind import Program
@@ -51,6 +52,7 @@ def lines(plan: Plan) -> Iterator[str]:
     found = cases(plan)
     sent: dict[str, tuple[str, ...]] = {}
     servers: dict[str, dict[str, None]] = {}
+    learning: dict[str, OneByOne] = {}
     routed = False
     for case in found:
         wiring = wire_groups(case, wire(plan, case))
@@ -58,6 +60,8 @@ def lines(plan: Plan) -> Iterator[str]:
         way = f"{dict(case.choices)[GROUP_AXIS]}, {way}" if case.groups else way
         classes = f" ({case.profile_name})" if case.profile.classes else ""
         sent.setdefault(way + classes, tuple(_name(streams(case, wiring))))
+        if (learned := learned_one_by_one(plan, case, wiring)) is not None:
+            learning.setdefault(case.profile_name, learned)
         routed = routed or any(port.destination != PEER for port in wiring.ports)
         for at in list_servers(case, wiring).values():
             address, _, port = at.partition(":")
@@ -85,6 +89,11 @@ def lines(plan: Plan) -> Iterator[str]:
                 yield f"  {name}{'/' if traffic else ''}{traffic}: arrivals {arrival}"
         if not profile.probe:
             yield f"  {name}: frames without a probe, counted by their headers"
+    for name, one in learning.items():
+        yield (
+            f"  {name}: members of flows are learned one after another, about {one.usual} trials, at most"
+            f" {one.most}: about {printed.clock(float(one.seconds))} a case in real time"
+        )
     for load, line_fps in _list_further_loads(plan).items():
         of_line = f", {printed.percent(load.fps / line_fps)} of the line" if line_fps else ""
         yield f"  {load.what}, {printed.rate(load.fps, 'pps')}{of_line}"

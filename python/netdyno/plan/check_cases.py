@@ -741,16 +741,17 @@ def _find_members(looked: Looked) -> Iterator[Mistake]:
     if why:
         yield Mistake(place, why, "a number of flows alone", once=(place, why), code="unsupported")
         return
-    ends = {port for one in streams(case, looked.wiring) for port in (one.place.tx, one.place.rx)}
-    if not any(map(looked.wiring.arrival_ports, ends)):
+    to_lags = list(list_spread(looked.plan, case, looked.wiring))
+    senders = {one.place.tx for one in streams(case, looked.wiring)}
+    if not to_lags and not any(map(looked.wiring.arrival_ports, senders)):
         yield Mistake(
             place,
             f"no LAG is at an end of the traffic of case `{case.name}`",
-            "a `lag` or `bundle` of links, or a number of flows alone",
+            "a `lag` or `bundle` of links, a device whose members its `driver` or an emulation counts, or a"
+            " number of flows alone",
             code="unsupported",
         )
-    for stream in list_spread(case, looked.wiring):
-        members = len(stream.place.bundle)
+    for stream, members in to_lags:
         if spread.shares and len(spread.shares) != members:
             yield Mistake(
                 place,

@@ -410,11 +410,20 @@ def own_flows(stream: Stream, wiring: Wiring, flows: int) -> int:
     return -(-flows // (own_part(stream, wiring)[1] * stream.members))
 
 
-def list_spread(case: Case, wiring: Wiring) -> list[Stream]:
-    """The streams whose flows are chosen for the members of the LAG or bundle that they go to."""
-    if case.profile.spread is None:
-        return []
-    return [stream for stream in streams(case, wiring) if stream.place.bundle]
+def list_spread(plan: Plan, case: Case, wiring: Wiring) -> Iterator[tuple[Stream, int]]:
+    """The streams whose flows are chosen for members of the LAG or bundle that they go to, and how many
+    members that has."""
+    for stream in streams(case, wiring) if case.profile.spread is not None else ():
+        members = len(stream.place.bundle) or count_inside(plan, wiring, stream.place.rx)
+        if members > 1:
+            yield stream, members
+
+
+def count_inside(plan: Plan, wiring: Wiring, port: int) -> int:
+    """Members of the device's LAG opposite a port, where its own counters tell one from another; else 1."""
+    if wiring.clock == "virtual":
+        return wiring.ports[port].rate_bps // wiring.ports[port].member_bps
+    return len(plan.lab.links[wiring.in_lab(port)].device_ports) if plan.lab.driver else 1
 
 
 def count_candidates(case: Case, wiring: Wiring) -> int:

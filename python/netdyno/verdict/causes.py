@@ -250,12 +250,21 @@ def find_causes(trials: Mapping[int, tuple[Trial, Outcome]], known: Evidence) ->
     sizes = _of_lowest_load([outcome for _, (_, outcome) in ordered], known)
     found: list[Reason | None] = [
         sizes,
-        idle := _find_idle_members([outcome for _, outcome in trials.values()], known),
+        idle := _find_idle_members(
+            # A plan that has flows chosen says what each member carries.
+            [outcome for trial, outcome in trials.values() if not _has_picked(trial)],
+            known,
+        ),
     ]
     found += _find_polarised(trials.values(), known) if idle is None else ()
     if sizes is None:
         found.append(_find_constant_loss(ordered, known))
     return tuple(one for one in found if one is not None)
+
+
+def _has_picked(trial: Trial) -> bool:
+    """Whether its flows were chosen: the shares of members are the plan's."""
+    return isinstance(trial.load, Frames) and bool(trial.load.picked)
 
 
 def _held_load(trial: Trial, known: Evidence) -> Fraction | None:
@@ -380,8 +389,7 @@ def _find_polarised(made: Iterable[tuple[Trial, Outcome]], known: Evidence) -> I
         if not trial.events
         and not outcome.carrier_losses
         and trial.frames.flows is None
-        # The shares of flows that were chosen are the plan's.
-        and not trial.frames.picked
+        and not _has_picked(trial)
         and _is_nearly_whole(outcome)
     ]
     outcomes = [outcome for _, outcome in held]

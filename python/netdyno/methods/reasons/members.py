@@ -62,6 +62,14 @@ class FlowsWander(Reason, code="flows-wander"):
         device spreads packets and not flows, or moved flows meanwhile"""
 
 
+class MembersUnread(Reason, code="members-unread"):
+    """The device's counters of a LAG's members say nothing, so flows were left as they were. at: its port."""
+
+    at: str
+    says = """the device's counters of the members of `{at}` were not read, and no flows were chosen for them.
+        Look at what its driver reads"""
+
+
 class SharesChanged(Reason, code="shares-changed"):
     """Members carried other shares in a trial than those that flows were chosen for. Of each, in order."""
 
