@@ -61,7 +61,7 @@ def outcome(rx: tuple[int, ...], *kinds: EventKind) -> Outcome:
 def test_last_and_first_frame_of_a_silent_member(
     rx: tuple[int, ...], left: int | None, frames: int, back: int | None
 ) -> None:
-    (found,) = tables([(60 * S, outcome(rx, "lacp-silent", "lacp-speaks"))], KNOWN)
+    (found,) = tables([(60 * S, outcome(rx, "lacp-silent", "lacp-speaks"))], KNOWN, S)
     ((member, by, died, came, last, count, *_, returned, first, _, _, _),) = found.rows
     assert (member, by, died) == ("east.e0", "silence", Fraction(249 * S, 4))
     assert (returned, first) == (Fraction(137 * S, 2), back)
@@ -70,7 +70,7 @@ def test_last_and_first_frame_of_a_silent_member(
 
 def test_losses_are_those_of_the_death_the_return_and_the_member() -> None:
     """The frame lost before is of none, and what the tester sent on the dead member stands apart."""
-    (found,) = tables([(0, outcome((9, 9, 0, 0, 0, 0, 0, 0, 0, 4, 9), "link-down", "link-up"))], KNOWN)
+    (found,) = tables([(0, outcome((9, 9, 0, 0, 0, 0, 0, 0, 0, 4, 9), "link-down", "link-up"))], KNOWN, S)
     ((_, by, died, _, left, _, lost, lasted, _, _, lost_back, lasted_back, own),) = found.rows
     period = S // 1000
     assert (by, died, left, own) == ("carrier", 2 * S, 4 * period, 100)
@@ -92,6 +92,14 @@ def test_events_are_those_of_their_part() -> None:
         Event(2 * S, "link-down", "east.e1"),
         Event(5 * S, "link-up", "east.e1"),
     )
+
+
+def test_events_of_two_members_are_in_order_of_time() -> None:
+    both = [failure("2s", "3s"), failure("3s", "3s", member="east.e0")]
+    found = list_events(find_within(both, 0, 10 * S), 0)
+    assert [(one.at_ns // S, one.port) for one in found] == [
+        (2, "east.e1"), (3, "east.e0"), (5, "east.e1"), (6, "east.e0"),
+    ]  # fmt: skip
 
 
 def test_nothing_is_sent_on_a_dead_member_nor_three_seconds_after() -> None:

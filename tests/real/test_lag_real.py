@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,9 +17,11 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.events import Looked, TrialEnded
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
-from netdyno.devices.linux import links
+from netdyno.devices.linux import links, namespaces
 from netdyno.devices.speakers import lags
+from netdyno.devices.speakers.lacp import Lacp
 from netdyno.plan import parse
+from netdyno.ports import nic
 from netdyno.reports.model import bundle_shares, lag_members
 from netdyno.reports.model.first_lines import routing_lines
 from netdyno.reports.model.from_store import view
@@ -35,6 +40,7 @@ pytestmark = [
 ]
 
 S, MS = 10**9, 10**6
+OURS = "02:00:00:00:00:0a"
 PLAN = """\
 title: LAG of Open vSwitch
 lab:
@@ -218,6 +224,29 @@ def test_loss_of_a_cut_member_is_what_the_switch_dropped(tmp_path: Path) -> None
     assert streams["west-east"].lost == row["lost"]
     # Nothing is sent on it from then to the end.
     assert (streams["east.e0-west"].offered, streams["east.e1-west"].offered) == (750, 1500)
+
+
+def test_cut_member_is_up_again_after_the_tester_is_killed() -> None:
+    with namespaces.tester_namespace():
+        links.ip("link add e0 type veth peer name e1")
+        links.ip("link set e0 up")
+        child = os.fork()
+        if child == 0:
+            port = lags._Port("east.e0", "e0", lags._open("e0"))
+            runner = lags._Runner(Lacp(OURS, [OURS], 1, is_active=True, is_fast=True), [port])
+            runner.guard(0)
+            runner.cut(0, is_cut=True)
+            os.kill(os.getpid(), signal.SIGTERM if is_up("e0") else signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        assert os.WTERMSIG(status) == signal.SIGKILL
+        deadline = time.monotonic() + 5
+        while not (is_on := is_up("e0")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert is_on
+
+
+def is_up(interface: str) -> bool:
+    return next(link.up for link in nic.netlink.links() if link.name == interface)
 
 
 def failures_of(case: CaseView) -> list[dict[str, Any]]:

@@ -185,7 +185,8 @@ class RoutesAnnounced(Reason, code="routes-announced"):
 
 class LagFormed(Reason, code="lag-formed", is_detail=True):
     """A LAG that the tester's LACP formed. partner: the MAC address that the device's system has in LACPDUs.
-    key: the partner's. took_ns: from the first LACPDU until all members collected and distributed."""
+    key: the partner's. took_ns: from the first LACPDU until all members collected and distributed, or were
+    waited for no longer."""
 
     port: str
     members: int

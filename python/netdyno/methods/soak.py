@@ -298,7 +298,9 @@ def _result(
                 " streams has a single one. *No carrier*: ports that had none meanwhile.",
             ),
             *carrier.tables(without[:MOST_EVENTS], found.meanwhile, _clock(parts)),
-            *failures.tables([(part.begin_ns, part.outcome) for part in parts], situation),
+            *failures.tables(
+                [(part.begin_ns, part.outcome) for part in parts], situation, parameters.apart.ns
+            ),
             Table(
                 "Soak",
                 TOTALS,

@@ -34,9 +34,9 @@ COLUMNS = columns(
 CAPTION = (
     "When a member died, and the frames that came by it in the second before. Then how long the device sent"
     " there, and how many frames came meanwhile: in silence by samples, without a carrier by the last frame"
-    " lost. *Lost* are frames of the LAG's"
-    " streams, both ways, due between the death and the return, and from the first to the last of them. Then"
-    " when the member was back, the first frame on it, and the frames lost from there to the next failure."
+    " lost. *Lost* are frames of the LAG's streams, both ways, due between the death and the return, and how"
+    " long they were lost: from the first to the last of each loss event. Then when the member was back, the"
+    " first frame on it, and the frames lost from there to the next failure."
     " *Own lost*: frames that the tester sent on this member itself, in no other column."
 )
 BEFORE_NS = 10**9
@@ -80,8 +80,9 @@ def find_within(failures: Sequence[Failure], begin_ns: int, end_ns: int) -> tupl
 
 
 def list_events(failures: Sequence[Failure], begin_ns: int) -> tuple[Event, ...]:
-    """The events of a trial in which these failures are. begin_ns: of its load in the whole load."""
-    return tuple(
+    """The events of a trial in which these failures are, in order of time. begin_ns: of its load in the whole
+    load."""
+    found = (
         event
         for one in failures
         for event in (
@@ -89,6 +90,7 @@ def list_events(failures: Sequence[Failure], begin_ns: int) -> tuple[Event, ...]
             Event(one.ends_ns - begin_ns, RETURNS[one.kind], one.member),
         )
     )
+    return tuple(sorted(found, key=lambda event: event.at_ns))
 
 
 def spare_dead(
@@ -118,23 +120,29 @@ def _rests(own: Sequence[Failure], full: Rate, begin_ns: int, end_ns: int) -> It
         yield Segment(name, end_ns - at_ns, full, full)
 
 
-def tables(parts: Sequence[tuple[int, Outcome]], situation: Situation) -> Iterator[Table]:
-    """A row for each failure; none if there was none. parts: when each began in the load, and what came."""
-    found = [row for begin_ns, outcome in parts for row in _rows(begin_ns, outcome, situation)]
+def tables(parts: Sequence[tuple[int, Outcome]], situation: Situation, apart_ns: int) -> Iterator[Table]:
+    """A row for each failure; none if there was none. parts: when each began in the load, and what came.
+    apart_ns: losses no further apart are one."""
+    found = [row for begin_ns, outcome in parts for row in _rows(begin_ns, outcome, situation, apart_ns)]
     if found:
         yield Table(TABLE, COLUMNS, tuple(found), CAPTION)
 
 
 @dataclass(frozen=True)
-class _Span:
-    """Frames lost from a time to another. lasted_ns: from the first to the last, and the time of one."""
+class _Lost:
+    """Frames that some streams lost in a span of time. events: when the first and the last frame of each loss
+    event were due. lasted_ns: of all events together, with the time of their last frames."""
 
-    frames: int
-    last_ns: int | None
-    lasted_ns: Fraction
+    frames: int = 0
+    events: tuple[tuple[int, int], ...] = ()
+    lasted_ns: Fraction = Fraction(0)
+
+    def find_end(self, at_ns: int, apart_ns: int) -> int | None:
+        """When the last frame was due of what was lost at a time; None: nothing was."""
+        return next((last for first, last in self.events[:1] if first - at_ns <= apart_ns), None)
 
 
-def _rows(begin_ns: int, outcome: Outcome, situation: Situation) -> Iterator[tuple[Cell, ...]]:
+def _rows(begin_ns: int, outcome: Outcome, situation: Situation, apart_ns: int) -> Iterator[tuple[Cell, ...]]:
     ports = {port.name: number for number, port in enumerate(outcome.ports)}
     happened = sorted(
         (one for one in outcome.happened if one.event.port in ports), key=lambda one: one.from_ns
@@ -158,15 +166,18 @@ def _rows(begin_ns: int, outcome: Outcome, situation: Situation) -> Iterator[tup
                 own.append(stream)
             elif where.tx in lag or where.rx in lag:
                 others.append(stream)
-        gone, late = (_lost(others, one.from_ns, ends.get(id(one)), sample_ns) for one in (died, back))
+        gone, late = (
+            _lost(others, outcome, (one.from_ns, ends.get(id(one))), apart_ns) for one in (died, back)
+        )
         again = (one for one in behind if one.event.kind in DIES and one.event.port == port.name)
         next_ns = next((one.from_ns for one in again), None)
         silent = died.event.kind == "lacp-silent"
         at_ns = died.until_ns if silent else died.from_ns
+        end_ns = gone.find_end(at_ns, apart_ns)
         left = (
             _last_frame(port, at_ns, back.from_ns, sample_ns)
             if silent
-            else (None if gone.last_ns is None else Fraction(max(gone.last_ns - at_ns, 0)), None)
+            else (None if end_ns is None else Fraction(max(end_ns - at_ns, 0)), None)
         )
         first_ns = _first_frame(port, back.until_ns, sample_ns)
         yield (
@@ -181,7 +192,7 @@ def _rows(begin_ns: int, outcome: Outcome, situation: Situation) -> Iterator[tup
             None if first_ns is None else Fraction(first_ns),
             Fraction(late.frames),
             late.lasted_ns,
-            Fraction(_lost(own, died.from_ns, next_ns, sample_ns).frames),
+            Fraction(_lost(own, outcome, (died.from_ns, next_ns), apart_ns).frames),
         )
 
 
@@ -190,12 +201,16 @@ def _is_return(died: Event, later: Event) -> bool:
     return later.kind == RETURNS[died.kind] and later.port == died.port
 
 
-def _lost(streams: Sequence[StreamResult], from_ns: int, until_ns: int | None, sample_ns: int) -> _Span:
-    """What streams lost of the frames due from one time to another, and of those that were on their way.
+def _lost(
+    streams: Sequence[StreamResult], outcome: Outcome, span: tuple[int, int | None], apart_ns: int
+) -> _Lost:
+    """What streams lost of the frames that were due in a span of time, or on their way when it began.
 
-    until_ns: None, to the end.
+    span: None, to the end.
     """
     on_way_ns = max((one.latency.max_ns for one in streams if one.latency is not None), default=0)
+    on_way_ns += outcome.health.latest_departure_ns
+    from_ns, until_ns = span
     gaps = [
         (gap, one)
         for one in streams
@@ -203,11 +218,15 @@ def _lost(streams: Sequence[StreamResult], from_ns: int, until_ns: int | None, s
         if from_ns - on_way_ns <= gap.first_ns
         if until_ns is None or gap.first_ns < until_ns - on_way_ns
     ]
-    if not gaps:
-        return _Span(0, None, Fraction(0))
-    first_ns, last_ns = min(gap.first_ns for gap, _ in gaps), max(gap.last_ns for gap, _ in gaps)
-    period = max(_period(*one, sample_ns) for one in gaps)
-    return _Span(sum(gap.frames for gap, _ in gaps), last_ns, last_ns - first_ns + period)
+    found: list[tuple[int, int]] = []
+    for gap, _ in sorted(gaps, key=lambda one: one[0].first_ns):
+        if found and gap.first_ns - found[-1][1] <= apart_ns:
+            found[-1] = (found[-1][0], max(found[-1][1], gap.last_ns))
+        else:
+            found.append((gap.first_ns, gap.last_ns))
+    period = max((_period(*one, outcome.sample_ns) for one in gaps), default=Fraction(0))
+    lasted_ns = sum((last - first + period for first, last in found), Fraction(0))
+    return _Lost(sum(gap.frames for gap, _ in gaps), tuple(found), lasted_ns)
 
 
 def _period(gap: Gap, stream: StreamResult, sample_ns: int) -> Fraction:

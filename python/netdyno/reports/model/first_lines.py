@@ -24,8 +24,9 @@ Rows: TypeAlias = Sequence[Record]
 MOST_CLASSES, MOST_VLANS, MOST_WATCHES, MOST_TILES = 8, 6, 4, 6
 """Lines on the first screen, and numbers in large type."""
 
-ANNOUNCED, FORMED = "routes-announced", "lag-formed"
-"""Codes of the notes on the table that a speaker of the tester announced, and on a LAG of the tester."""
+ANNOUNCED, FORMED, LEFT_OUT = "routes-announced", "lag-formed", "lag-members-left-out"
+"""Codes of the notes on the table that a speaker of the tester announced, on a LAG of the tester, and on its
+members that did not join."""
 
 MOST_HELD = 4
 """Watches, and members of LAGs that died, that are named."""
@@ -96,11 +97,19 @@ def routing_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, .
                 yield f"{said['port']}: {' + '.join(both)} routes in {sessions}{held}"
             elif note.code == FORMED:
                 said = note.fields()
-                members = f"{counted(said['members'], 'member')} collected and distributed"
+                every = said["members"] + _count_left_out(case, said["port"])
+                carrying = f"{said['members']} of " if every > said["members"] else ""
+                members = f"{carrying}{counted(every, 'member')} collected and distributed"
                 shares = _shares(case, said["port"])
                 yield f"{said['port']}: LACP with {said['partner']}, {members}{shares}"
 
     return _lines(run, name, of_case, MOST_WATCHES)
+
+
+def _count_left_out(case: CaseView, port: str) -> int:
+    """Members of a LAG of the tester that did not join."""
+    notes = (note.fields() for note in case.notes if note.code == LEFT_OUT)
+    return sum(note["of"] - note["members"] for note in notes if note["port"] == port)
 
 
 def _shares(case: CaseView, port: str) -> str:
