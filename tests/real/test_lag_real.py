@@ -28,7 +28,9 @@ from netdyno.reports.model.from_store import view
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.store import open_run
 from netdyno.values.failures import TABLE
+from netdyno.verdict.causes import Polarised
 from test_labs import needs_root
+from words import within
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 pytestmark = [
@@ -192,6 +194,21 @@ def test_one_flow_of_the_example_stays_on_one_member(tmp_path: Path) -> None:
     out, into = lag_members.count_own(to_lag)["east", "out"], lag_members.count_own(from_lag)["east", "in"]
     assert (min(out), max(out) > 0) == (0, True)
     assert (into[0] > 0, into[1]) == (True, 0)
+
+
+def test_hash_of_mac_addresses_is_named_as_polarisation(tmp_path: Path) -> None:
+    """`balance-slb` hashes source MAC address and VLAN, which all 256 flows of a port have alike."""
+    with ovs_lag.lag_lab(2) as switch:
+        ovs_lag.bond(switch, 2)
+        switch.do("ovs-vsctl set port bond0 bond_mode=balance-slb")
+        (case,) = run(tmp_path, 2, "uni").cases
+    assert case.error is None
+    assert case.result is not None
+    out = lag_members.count_own(case)["east", "out"]
+    assert (min(out), max(out) > 0) == (0, True)
+    (why,) = within(Polarised, case.result.notes)
+    assert why.frames == tuple(out)
+    assert why.varies == ("IPv4 source (256 values)", "IPv4 destination (256 values)")
 
 
 def test_device_leaves_a_silent_member_after_three_seconds(tmp_path: Path) -> None:
