@@ -34,6 +34,7 @@ from netdyno.reports.model.table import Table
 from netdyno.reports.model.view import CaseView, RunView, stream_results
 from netdyno.values import number as printed
 from netdyno.values.load import CONNECTIONS, FRAMES, LoadClass
+from netdyno.values.outcome import StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.records import name_choice
 from netdyno.values.rehearsal import ShortRehearsal
@@ -464,11 +465,18 @@ def _dead_flows(run: RunView) -> Iterator[str]:
         # Streams of several classes have flows of their own.
         if not any(place.traffic for place in case.places)
         and not (case.result and any(note.code == LostSizes.code for note in case.result.notes))
-        and (dead := find_dead_flows([one for _, one in stream_results(case)], case.flows or 0)) is not None
+        and (dead := find_dead_flows(list(_with_all_flows(case)), case.flows or 0)) is not None
     ]
     if found:
         where, dead = _in_cases(run, [case for case, _ in found]), found[0][1]
         yield _sentence(f"{where}{dead}. Look at the paths, filters and tables that these flows take")
+
+
+def _with_all_flows(case: CaseView) -> Iterator[StreamResult]:
+    """Every stream of every trial, but for those of members of a LAG, which share the flows of their way."""
+    sender = {name: place.tx for name, place in zip(case.streams, case.places, strict=False)}
+    members = {number for lag in case.lags for number in lag}
+    return (one for _, one in stream_results(case) if sender.get(one.name) not in members)
 
 
 def _in_cases(run: RunView, found: Sequence[CaseView]) -> str:
