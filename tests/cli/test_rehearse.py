@@ -16,8 +16,9 @@ from netdyno.devices.access import Access, Ssh
 from netdyno.devices.configure import locks
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.reach.session import Session
-from netdyno.plan import load
+from netdyno.plan import load, parse
 from netdyno.plan.matrix import cases
+from netdyno.plan.rehearsed import rehearsed
 from netdyno.testers import tables
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "asr9006-driver.yaml"
@@ -171,6 +172,15 @@ def test_rehearsal_configures_ports_of_any_name(
     (case,) = json.loads(said("report", next((home / "runs").iterdir()), "--as", "json").stdout)["cases"]
     assert case["configuration"]["diff"]
     assert case["balance"]["code"] == "every-frame-accounted"
+
+
+def test_rehearsal_of_a_lag_leaves_out_failures_of_its_members() -> None:
+    text = PLAN.format(driver="cisco_iosxe", west="Gi0/0/0", east="Gi0/0/1")
+    text = text.replace("interface: eth2", "lag: {interfaces: [eth2, eth3]}")
+    head, _, _ = text.partition("method:")
+    text = f"{head}method: {{soak: {{part: 0s, failures: [{{member: east.eth2, at: 1s, lasts: 1s}}]}}}}"
+    made, left_out, _ = rehearsed(parse(text), {"kind": "emulated/router"}, has_routing=False)
+    assert ("failures" in left_out, "failures" in made, "lag" in made) == (True, False, False)
 
 
 def test_rehearsal_of_a_plan_with_its_lab_in_a_file_finds_the_ports(home: Path) -> None:
