@@ -110,3 +110,28 @@ def test_share_of_each_far_port_is_that_of_the_router(
         (why,) = named
         assert why.frames == tuple(arrived)
         assert why.flows == min(4096, sum(arrived))
+
+
+def test_flows_are_chosen_for_even_shares_of_an_uneven_router(router: dut.Device, tmp_path: Path) -> None:
+    spread(router, 3, 1)
+    outcome = runner.run(
+        parse(PLAN.replace("flows: 1024", "flows: {count: 64, members: even}")),
+        tmp_path,
+        watcher(),
+        runner.Selection(),
+    )
+    with open_run(outcome.folder, REASONS) as run:
+        (case,) = run.cases
+        assert case.result is not None
+        _, trial = run.trials(0)
+        (table,) = bundle_shares.tables(view(run))
+    (note,) = (one.fields() for one in case.result.notes if one.code == "flows-chosen")
+    # Of all candidates, from two sources to both ports, the router sends three quarters to the first port.
+    first, second = note["found"]
+    assert abs(Fraction(first, first + second) - Fraction(3, 4)) < Fraction(1, 20)
+    assert note["chosen"] == [note["flows"] // 2] * 2
+    frames = [trial.result.ports[port].test_frames for port in (2, 3)]
+    assert all(abs(Fraction(one, sum(frames)) - Fraction(1, 2)) < Fraction(1, 20) for one in frames)
+    ((_, arrived, *_),) = table.rows
+    assert arrived == sum(frames)
+    assert not list(within(Polarised, case.result.notes))

@@ -19,7 +19,7 @@ class FlowsChosen(Reason, code="flows-chosen"):
     found: tuple[int, ...]
     chosen: tuple[int, ...]
     took_ns: int
-    says = """{flows:flow} were chosen for the members of {at}: {_chosen}. Of {candidates:candidate} they
+    says = """netdyno chose {flows:flow} for the members of {at}: {_chosen}. Of {candidates:candidate} they
         carry {_found}; learning that took {took_ns}"""
 
     @property
@@ -53,12 +53,12 @@ class SharesNotReached(Reason, code="shares-not-reached"):
 
 
 class FlowsWander(Reason, code="flows-wander"):
-    """Candidate flows of a stream whose frames arrived at several members."""
+    """Candidate flows of a stream whose frames went over several members."""
 
     stream: str
     flows: int
     candidates: int
-    says = """{flows} of {candidates:flow} of `{stream}` arrived at several members and were not chosen: the
+    says = """{flows} of {candidates:flow} of `{stream}` went over several members and were not chosen: the
         device spreads packets and not flows, or moved flows meanwhile"""
 
 

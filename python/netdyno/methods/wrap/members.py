@@ -311,18 +311,20 @@ class Shifts:
         # Of several classes on a LAG which frames are whose is unknown to a port.
         alone = len({lag.ports for lag in lags}) == len(lags) and not situation.taken and not situation.beside
         self._lags = [lag for lag in lags if alone and len(lag.ports) > 1 and sum(lag.chosen) == lag.flows]
-        self._trials: list[Trial] = []
+        self._trial: Trial | None = None
         self.found: list[SharesChanged] = []
 
     def note(self, trial: Trial) -> Trial:
-        """Keeps a trial that is asked for."""
-        self._trials.append(trial)
+        """Keeps a trial that is asked for until its outcome comes."""
+        self._trial = trial
         return trial
 
     def look(self, number: int, outcome: Outcome | NotMeasuredError) -> None:
         """Looks at a trial's outcome, of the first that shows it."""
-        trial = self._trials[number]
-        if isinstance(outcome, NotMeasuredError) or self.found or trial.events or not trial.frames.picked:
+        trial = self._trial
+        if trial is None or trial.events or not trial.frames.picked:
+            return
+        if isinstance(outcome, NotMeasuredError) or self.found:
             return
         for lag in self._lags:
             streams = [one for one in outcome.streams if one.name in lag.streams]
