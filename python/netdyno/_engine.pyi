@@ -70,6 +70,9 @@ class Taps:
 def truth(device_json: str, session_json: str, trial_json: str) -> str:
     """What a perfect tester finds when it runs the trial on the emulated device."""
 
+def frames(trial_json: str, stream: int, first: int, count: int) -> str:
+    """Frames of a stream as they would be sent, without FCS: [{"at_ps", "frame": hex}]; fewer at its end."""
+
 def watch(core: int, seconds: float) -> str:
     """What a core is like to a loop that only reads the clock: machine::Watch, JSON."""
 

@@ -29,6 +29,7 @@ CODES: Mapping[str, str] = {
     "not-yaml": "A file is not plain YAML",
     "out-of-range": "A value is outside its limits",
     "not-forwarded": "A router drops packets of this kind",
+    "profile-failed": "A traffic profile of T-Rex raised, took too long, or returned no streams",
     "secret-refused": "A secret stands where it does not belong",
     "shared-subnet": "Two links of a router are in one subnet",
     "too-large": "A file has too many bytes, values, levels or aliases",

@@ -33,6 +33,7 @@ LAYERS = (
     "verdict",
     "store",
     "imports",
+    "profiles",
     "testers",
     "calibration",
     "campaign",
@@ -70,7 +71,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "click": ("cli",),
     "rich": ("cli", "reports"),
     "socket": ("ports", "devices"),
-    "subprocess": ("ports", "hosts", "devices"),
+    "subprocess": ("ports", "hosts", "devices", "profiles"),
     "multiprocessing": ("campaign",),
     "distributed": ("hosts", "campaign"),
     "dask": ("hosts", "campaign"),
@@ -87,6 +88,8 @@ LOADS_BY_NAME = (
     "devices/telemetry/api.py",
     "devices/extras.py",
     "_engine.py",
+    # A profile of the user's, in a process of its own.
+    "profiles/stl/load.py",
 )
 """Where a table of names is loaded; each name in it is a string, and so counted."""
 

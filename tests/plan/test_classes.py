@@ -14,6 +14,7 @@ from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.units import Duration, FrameRate
 
 VOICE = "voice: {dscp: ef, rate: 100Mbps, size: 218B, flows: 64}, default: {}"
+STACK = "[{type: ethernet}, {type: ipv4, src: 10.0.0.1, dst: 10.0.0.2}, {type: udp, sport: 1, dport: 2}]"
 PLAN = """\
 title: Voice beside a load
 lab:
@@ -84,6 +85,14 @@ def test_rate_in_per_cent_is_of_the_line_and_addresses_are_its_own() -> None:
     assert network["dst"]["random"]["min"] == "198.19.0.1"
 
 
+def test_class_has_headers_and_flows_of_its_own() -> None:
+    plan = plan_of(f"voice: {{share: 5%, headers: {STACK}, flows: 1}}, rest: {{}}")
+    streams = {one["name"]: one for one in sent(plan, Fraction(1))}
+    voice, rest = streams["west-east/voice"], streams["west-east/rest"]
+    assert [(one["headers"][2]["dport"], one["flows"]) for one in (voice, rest)] == [(2, 1), (12, 16)]
+    assert streams["east-west/voice"]["headers"][1]["src"] == "10.0.0.2"
+
+
 def test_tags_that_the_device_adds_count_where_frames_arrive() -> None:
     text = PLAN.format(classes="voice: {rate: 500Mbps, size: 104B}, default: {}", goals="[]")
     text = text.replace('"dut:b"], rate: 1Gbps', '"dut:b"], rate: 1Gbps, vlans: [{vlan: [7, 8]}]')
@@ -110,9 +119,13 @@ def test_goals_of_classes_are_read() -> None:
     [
         ("voice: {rate: 1.1Gbps}, default: {}", "[]", "load-above-line", 8),
         ("voice: {rate: 600Mbps}, video: {rate: 40%}, default: {}", "[]", "load-above-line", 8),
-        ("voice: {rate: 1Mbps}", "[]", "missing-field", 8),
+        ("voice: {rate: 1Mbps}, video: {rate: 5%}", "[]", "wrong-unit", 8),
         ("voice: {rate: 1Mbps, share: 5%}, default: {}", "[]", "conflict", 8),
-        ("voice: {size: 64B}, default: {}", "[]", "unsupported", 8),
+        ("voice: {burst: 4}, default: {}", "[]", "unsupported", 8),
+        (f"voice: {{headers: {STACK}, flows: 2}}, default: {{}}", "[]", "too-many", 8),
+        (f"voice: {{headers: {STACK}, flows: 1, addresses: trex}}, default: {{}}", "[]", "given-twice", 8),
+        ("voice: {size: mtu}, default: {}", "[]", "missing-field", 8),
+        ("voice: {probe: false}, default: {}", "[]", "unsupported", 8),
         ("voice: {rate: 1Mbps, size: 50B}, default: {}", "[]", "out-of-range", 8),
         ("voice: {rate: 0bps}, default: {}", "[]", "out-of-range", 8),
         ("'a/b': {rate: 1Mbps}, default: {}", "[]", "wrong-format", 8),

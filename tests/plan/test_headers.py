@@ -197,19 +197,29 @@ def test_fields_are_combined_where_walking_together_makes_too_few_flows(
     plan = plan_of({**IPV4, "src": src}, {"type": "udp", "sport": sport, "dport": dport}, flows=flows)
     (_, ip, udp) = plan.profiles["own"].stack
 
-    def nth(field: Any, flow: int) -> Any:
-        return field["list"][flow % len(field["list"])] if isinstance(field, dict) else field
-
     found = {(nth(ip.src, flow), nth(udp.sport, flow), nth(udp.dport, flow)) for flow in range(flows)}
     assert len(found) == flows
+
+
+def nth(field: Any, flow: int) -> Any:
+    """The place of a field's value in flow `flow`, as docs/plan.md defines it; of a constant itself."""
+    if not isinstance(field, dict):
+        return field
+    what = field.get("step", field)
+    count = what["count"] if "step" in field else len(what["list"])
+    return flow // what.get("every", 1) % count
 
 
 def test_last_of_all_combinations_is_the_last_value_of_each_field() -> None:
     source = steps(start="192.0.2.255", step=3, count=4)
     plan = plan_of({**IPV4, "src": source}, {**UDP, "sport": steps(start=5, step=2, count=6)}, flows=24)
     (_, ip, udp) = plan.profiles["own"].stack
-    assert (ip.src["list"][0], ip.src["list"][-1]) == ("192.0.2.255", "192.0.3.8")
-    assert udp.sport["list"] == [5, 7, 9, 11, 13, 15] * 4
+    assert [(nth(ip.src, flow), nth(udp.sport, flow)) for flow in (0, 5, 6, 23)] == [
+        (0, 0),
+        (0, 5),
+        (1, 0),
+        (3, 5),
+    ]
     with pytest.raises(PlanErrors):
         plan_of({**IPV4, "src": source}, {**UDP, "sport": steps(start=5, step=2, count=6)}, flows=25)
 

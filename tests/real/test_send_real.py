@@ -40,9 +40,9 @@ def ports() -> Iterator[None]:
         yield
 
 
-def start(*arguments: object, cwd: Path) -> subprocess.Popen[str]:
+def start(*arguments: object, cwd: Path, command: str = "send") -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "netdyno", "send", *map(str, arguments)],
+        [sys.executable, "-m", "netdyno", command, *map(str, arguments)],
         env={**ENVIRONMENT, "COLUMNS": "80"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -78,6 +78,35 @@ def test_bridge_brings_every_frame_and_a_line_each_second(ports: None, tmp_path:
         int(re.sub("[^0-9]", "", one)) for one in re.findall(r"([0-9,]+) (?:sent|received)", summary)
     )
     assert 0 < received <= sent <= 8000
+
+
+PROFILE = """from trex_stl_lib.api import *
+class P:
+    def get_streams(self, direction=0, size=64, **kw):
+        ends = ("16.0.0.1", "48.0.0.1")[:: 1 - 2 * direction]
+        packet = Ether() / IP(src=ends[0], dst=ends[1]) / UDP(dport=12, sport=1025)
+        packet = packet / ("x" * (size - 4 - len(packet)))
+        return STLStream(packet=STLPktBuilder(pkt=packet), mode=STLTXCont(pps=1))
+register = P
+"""
+
+
+def test_line_of_t_rex_sends_its_profile_through_a_bridge(ports: None, tmp_path: Path) -> None:
+    bridge()
+    (tmp_path / "simple.py").write_text(PROFILE)
+    line = "start -f simple.py -m 1kpps --port 0 1 -t size=128 -d 1 --interfaces west,east"
+    with start(*line.split(), cwd=tmp_path, command="trex") as process:
+        out, err = process.communicate(timeout=120)
+    assert process.returncode in (0, 4), err
+    counts = {
+        row[0]: [int(re.sub("[^0-9]", "", one)) for one in row[1:3]]
+        for row in (text.split() for text in out.splitlines())
+        if row[:1] in (["west-east"], ["east-west"])
+    }
+    assert {name: 0 < sent <= 1000 for name, (sent, _) in counts.items()} == {
+        "west-east": True,
+        "east-west": True,
+    }
 
 
 def test_router_is_sent_through_by_its_addresses(ports: None, tmp_path: Path) -> None:

@@ -419,6 +419,9 @@ def test_load_of_a_mix_is_the_rate_as_asked_rounded_down(text: str, rate: Rate, 
         assert [stream["schedule"][-1]["to_bps"] for stream in spec["streams"]] == [bps, bps], method
 
 
+WRITES = "[{at: 27, bytes: 1, value: {step: {start: 1, step: 1, count: 60}}}, {at: 61, bytes: 3, add: 7, value: 9}]"
+
+
 def test_the_engine_takes_every_spec_and_its_result_is_read() -> None:
     """Short forms, whole stacks, IPv6 and own mixes, through the emulated cross connect, unharmed."""
     pytest.importorskip("netdyno._engine")
@@ -429,9 +432,10 @@ def test_the_engine_takes_every_spec_and_its_result_is_read() -> None:
         "  tcp: {size: 128B, flows: 500, protocol: tcp, vlan: [{vid: 100, tpid: 0x88a8}, 200]}\n"
         f"  stack: {{size: 512B, flows: 4, headers: {STACK}}}\n"
         "  bench: {size: 64B, flows: 100, addresses: rfc2544}\n"
-        "  own: {size: {64: 1, 128: 1}, flows: 1}\nmatrix:",
+        "  own: {size: {64: 1, 128: 1}, flows: 1}\n"
+        f"  written: {{size: 100B-1500B, flows: 60, payload: cafe01, writes: {WRITES}}}\nmatrix:",
         ARTICLE.read_text(),
-    ).replace("[1514b, imix, 64b-multi, 64b-single]", "[six, tcp, stack, bench, own]")
+    ).replace("[1514b, imix, 64b-multi, 64b-single]", "[six, tcp, stack, bench, own, written]")
     plan = parse(text + "\nonly: [{forwarding: l2-xconnect, lag: plain}]\n")
     for case in cases(plan):
         wiring = plan.kind.wire(plan.lab.links, case.settings)

@@ -239,9 +239,26 @@ def test_mixes_say_their_sizes() -> None:
     assert read_mix({64: 28, "594B": 16, 1518: 4}).mean == TREX
 
 
+def test_range_of_sizes_has_each_once_and_any_stretch_its_average() -> None:
+    mix = read_mix("64B-1518B")
+    assert sorted(mix.weights) == [(size, 1) for size in range(64, 1519)]
+    assert mix.mean == 791
+    sizes = [size for size, _ in mix.weights] * 2
+    stretches = (sizes[first : first + 100] for first in range(len(mix.weights)))
+    assert all(abs(sum(stretch) / 100 - 791) < 24 for stretch in stretches)  # 3 % of it
+    assert str(mix) == "64B-1518B: 1455 sizes, 64 to 1518 B, average 791 B"
+
+
 @pytest.mark.parametrize(
     ("value", "problems"),
     [
+        ("128B-64B", [((), "`128B-64B` is no range of sizes: 128 is above 64")]),
+        ("64B-9216B", [((), "`64B-9216B` is no range of sizes: 9153 sizes")]),
+        ({64: 65535, 128: 65534, 256: 65535 * 16}, [((256,), "`1048560` is not a weight")]),
+        (
+            dict.fromkeys(range(64, 1064), 65535) | {9216: 1},
+            [((), "these weights make a cycle of 65535001 frames")],
+        ),
         ("imix/bnch", [((), "unknown mix `imix/bnch`")]),
         ("63B", [((), "`63B` is shorter than any Ethernet frame")]),
         ("9217B", [((), "`9217B` is longer than any frame netdyno sends")]),

@@ -5,7 +5,7 @@
 //! back to back whatever their sizes.
 
 use netdyno_frame::hello::NeighbourSpec;
-use netdyno_frame::spec::Header;
+use netdyno_frame::spec::{Bytes, Content, Header, Write};
 use serde::{Deserialize, Serialize};
 
 /// A trial.
@@ -251,6 +251,12 @@ pub struct StreamSpec {
     pub rx_port: usize,
     /// Header stack, outermost first.
     pub headers: Vec<Header>,
+    /// Numbers that are written over the frame that these make.
+    #[serde(default)]
+    pub writes: Vec<Write>,
+    /// Bytes that are repeated behind headers and probe; without any, bytes that count up from 0.
+    #[serde(default)]
+    pub payload: Bytes,
     /// Who the outermost destination MAC is.
     pub destination: Destination,
     /// The tags its frames have where they arrive, outermost first, if the device changes them: bridges learn where the
@@ -281,6 +287,19 @@ pub struct StreamSpec {
     pub probe: bool,
     /// The load over time, from the end of settling on.
     pub schedule: Vec<Segment>,
+}
+
+impl StreamSpec {
+    /// What its frames hold.
+    #[must_use]
+    pub fn content(&self) -> Content<'_> {
+        Content {
+            headers: &self.headers,
+            writes: &self.writes,
+            payload: &self.payload.0,
+            probe: self.probe,
+        }
+    }
 }
 
 /// How the frames of a load are placed in time. As many depart in each segment as with constant arrivals. In virtual time what

@@ -13,7 +13,7 @@ pub(crate) fn segment(duration_ns: u64, from_bps: u64, to_bps: u64) -> Segment {
     }
 }
 
-pub(crate) fn schedule(segments: &[Segment], sizes: &[u32], order: &[u8]) -> Schedule {
+pub(crate) fn schedule(segments: &[Segment], sizes: &[u32], order: &[u16]) -> Schedule {
     let sizes: Vec<SizeSpec> = sizes.iter().map(|&size| SizeSpec { size, weight: 1 }).collect();
     Schedule::new(segments, &sizes, order)
 }
@@ -324,5 +324,31 @@ proptest! {
         }
         let t = (bursts.duration_ps() as f64 * share) as u64;
         prop_assert_eq!(bursts.frames_before(t), together.iter().filter(|at| **at < t).count() as u64);
+    }
+}
+
+/// As `netdyno.plan.bursts` has them: bits of 7 frames end in the middle of a ns, and the last two ns offer what is over, so
+/// that the next burst begins with its first frame and no frame is left over.
+#[test]
+fn frames_of_finite_bursts_depart_from_the_begin_of_each() {
+    const BITS: u64 = 84 * 8;
+    for bps in [22_399_776, 999_999_937, 10_000_000_019] {
+        let whole_ns = 7 * BITS * 1_000_000_000 / bps - 1;
+        let rest = 7 * BITS * 1_000_000_000 - bps * whole_ns;
+        let period_ns = 700_001;
+        let burst = [
+            segment(whole_ns, bps, bps),
+            segment(2, rest - rest / 2, rest / 2),
+            segment(period_ns - whole_ns - 2, 0, 0),
+        ];
+        let segments: Vec<_> = std::iter::repeat_n(burst, 1000).flatten().collect();
+        let schedule = schedule(&segments, &[64], &[0]);
+        assert_eq!(schedule.frames(), 7000);
+        let expected = |number: u64| {
+            let within = u128::from(number % 7 * BITS) * 1_000_000_000_000 / u128::from(bps);
+            number / 7 * period_ns * 1000 + within as u64
+        };
+        assert_eq!(all(&schedule), (0..7000).map(expected).collect::<Vec<_>>());
+        assert_eq!(schedule.departure_ps(6999), Some(expected(6999)));
     }
 }

@@ -4,7 +4,7 @@
 use netdyno_frame::checksum::{verify, verify_frame};
 use netdyno_frame::parse::parse;
 use netdyno_frame::probe::find;
-use netdyno_frame::spec::Header;
+use netdyno_frame::spec::{Content, Header, Write};
 use netdyno_frame::template::{Slots, Template};
 use netdyno_frame::{checksum, mix};
 use std::hint::black_box;
@@ -48,14 +48,25 @@ fn print_rate(name: &str, frames: usize, mut round: impl FnMut()) {
 }
 
 fn build(name: &str, headers: &str, sizes: &[u32], weights: &[u32], flows: u32) {
+    build_with(name, headers, "[]", sizes, weights, flows);
+}
+
+fn build_with(name: &str, headers: &str, writes: &str, sizes: &[u32], weights: &[u32], flows: u32) {
     let headers: Vec<Header> = serde_json::from_str(headers).expect("headers");
-    let template = Template::new(&headers, sizes, flows, 1).expect("a template");
+    let writes: Vec<Write> = serde_json::from_str(writes).expect("writes");
+    let content = Content {
+        headers: &headers,
+        writes: &writes,
+        payload: &[],
+        probe: true,
+    };
+    let template = Template::of(content, sizes, flows, 1).expect("a template");
     let order = mix::order(weights);
     let stride = (*sizes.iter().max().expect("a size") as usize).next_multiple_of(64);
     let (burst, bursts) = (64, 200);
     let mut memory = vec![0; stride * burst];
     let mut cursor = template.cursor();
-    let which: Vec<u8> = order.iter().copied().cycle().take(burst).collect();
+    let which: Vec<u16> = order.iter().copied().cycle().take(burst).collect();
     let departures: Vec<u64> = (0..burst as u64).map(|index| index * 67_200).collect();
     print_rate(name, burst * bursts, || {
         for _ in 0..bursts {
@@ -76,6 +87,8 @@ const RANDOM: &str = r#"{"type": "ipv4", "src": {"random": {"min": "16.0.0.1", "
     "dst": {"random": {"min": "48.0.0.1", "max": "48.255.255.254"}}}"#;
 const STEP: &str = r#"{"type": "ipv4", "src": {"step": {"start": "16.0.0.1", "step": 1, "count": 250}},
     "dst": {"step": {"start": "48.0.0.1", "step": 1, "count": 251}}}"#;
+const PAIRS: &str = r#"{"type": "ipv4", "src": {"step": {"start": "16.0.0.1", "step": 1, "count": 250}}, "dst": "48.0.0.1"}"#;
+const UDP_PAIRS: &str = r#"{"type": "udp", "sport": 1025, "dport": {"step": {"start": 1, "step": 1, "count": 4000, "every": 250}}}"#;
 const RANDOM6: &str = r#"{"type": "ipv6", "src": {"random": {"min": "2001:2::1", "max": "2001:2::ffff:ffff"}},
     "dst": {"random": {"min": "2001:2:0:1::1", "max": "2001:2:0:1::ffff:ffff"}}}"#;
 const PORTS: &str = r#"{"type": "udp", "sport": {"random": {"min": 1024, "max": 65535}},
@@ -113,6 +126,29 @@ fn main() {
         &stack(&[ETHERNET, STEP, UDP]),
         &[64],
         &[1],
+        1_000_000,
+    );
+    build(
+        "build 64 B, all pairs of stepped src and dport",
+        &stack(&[ETHERNET, PAIRS, UDP_PAIRS]),
+        &[64],
+        &[1],
+        1_000_000,
+    );
+    build_with(
+        "build 64 B, the same by two writes",
+        &stack(&[ETHERNET, ONE, UDP]),
+        r#"[{"at": 29, "bytes": 1, "value": {"step": {"start": 1, "step": 1, "count": 250}}},
+            {"at": 36, "bytes": 2, "value": {"step": {"start": 1, "step": 1, "count": 4000, "every": 250}}}]"#,
+        &[64],
+        &[1],
+        1_000_000,
+    );
+    build(
+        "build each of 1,455 sizes, random src and dst",
+        &stack(&[ETHERNET, RANDOM, UDP]),
+        &(64..1519).collect::<Vec<_>>(),
+        &[1; 1455],
         1_000_000,
     );
     build(

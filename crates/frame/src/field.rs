@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 /// A header field: the same in every frame, or a function of the flow's index.
 ///
-/// Flow `i` of a stream takes element `i` of the list or step, modulo its length, or draw `i` of the
-/// seeded random sequence of this field. Fields are independent of each other (RFC 4814 section 4).
+/// Flow `i` of a stream takes element `i / every` of the list, step or range, modulo its length, or draw `i` of the
+/// seeded random sequence of this field. Random fields are independent of each other (RFC 4814 section 4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Field<T> {
@@ -13,6 +13,27 @@ pub enum Field<T> {
     Constant(T),
     /// Different from flow to flow.
     Vary(Vary<T>),
+    /// A list whose values stay for several flows.
+    Slow(SlowList<T>),
+}
+
+/// A list of which flow `i` takes element `i / every`, modulo its length: beside another field of `every` values it makes all
+/// pairs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlowList<T> {
+    /// These values, over and over.
+    pub list: Vec<T>,
+    /// Flows that each of them stays for.
+    pub every: u32,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+const fn is_one(every: &u32) -> bool {
+    *every == 1
 }
 
 /// How a field differs from flow to flow.
@@ -25,10 +46,27 @@ pub enum Vary<T> {
     Step {
         /// First value.
         start: T,
-        /// Distance between neighbours.
-        step: u64,
+        /// Distance from one to the next; negative downwards.
+        step: i64,
         /// How many values.
         count: u64,
+        /// Flows that each of them stays for.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        every: u32,
+    },
+    /// From `start` on, `step` on and on; behind `max` it goes on at `min`, and the other way round.
+    Range {
+        /// Smallest value.
+        min: T,
+        /// Largest value.
+        max: T,
+        /// Distance from one to the next; negative downwards.
+        step: i64,
+        /// First value.
+        start: T,
+        /// Flows that each of them stays for.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        every: u32,
     },
     /// Uniform in `min..=max`, from the stream's seed and the field's place (or `seed`, if given).
     Random {

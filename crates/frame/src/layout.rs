@@ -10,6 +10,7 @@ use crate::field::{Field, Mac};
 use crate::parse::{announces_header, ethertype, protocol};
 use crate::probe::Probe;
 use crate::vary::{Place, Source};
+use crate::write::StackWrite;
 use crate::{FCS_BYTES, FrameError};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -192,6 +193,10 @@ pub(crate) struct Stack {
     pub echo_sequence: Option<usize>,
     /// Bytes of the probe behind the headers; 0 if there is none.
     pub probe: usize,
+    /// What is written over all that but checksums, one after the other.
+    pub writes: Vec<StackWrite>,
+    /// Bytes that are repeated behind the probe; if there are none, bytes count up.
+    pub fill: Vec<u8>,
 }
 
 impl Stack {
@@ -200,9 +205,14 @@ impl Stack {
         self.bytes.len()
     }
 
-    /// How much of a frame is its own: headers and probe. What follows counts up from 0.
-    pub fn head(&self) -> usize {
+    /// Where the bytes of no header and no probe begin.
+    fn behind(&self) -> usize {
         self.payload() + self.probe
+    }
+
+    /// How much of a frame is its own: headers, probe and what is written. What follows counts up from 0.
+    pub fn head(&self) -> usize {
+        self.writes.iter().map(|write| write.range().end).fold(self.behind(), usize::max)
     }
 
     /// The bits of each header byte that are the same in all frames of flows 0 to `flows` - 1, whatever their sizes.
@@ -216,12 +226,16 @@ impl Stack {
         for at in words.chain(self.echo_sequence) {
             put(&mut changing, at, [0xff; 2]);
         }
+        for write in &self.writes {
+            write.mark_changing(&mut changing, flows);
+        }
         changing.iter().map(|bits: &u8| !bits).collect()
     }
 
-    /// The frame of `size` bytes (FCS counted) whose varying fields hold `values` (in the order of `fields`) and whose
-    /// probe is `probe`, with every checksum computed from scratch.
-    pub fn frame(&self, size: u32, values: &[u128], probe: Probe) -> Vec<u8> {
+    /// The frame of `size` bytes (FCS counted) whose varying fields hold `values` (in the order of `fields`), over which
+    /// `written` is written (in the order of `writes`; nothing, if that is empty) and whose probe is `probe`, with every
+    /// checksum computed from scratch.
+    pub fn frame(&self, size: u32, values: &[u128], written: &[u128], probe: Probe) -> Vec<u8> {
         let mut frame = vec![0; (size - FCS_BYTES) as usize];
         frame[..self.payload()].copy_from_slice(&self.bytes);
         let end = frame.len();
@@ -237,9 +251,23 @@ impl Stack {
         if self.probe > 0 {
             probe.write(&mut frame[self.payload()..]);
         }
-        // RFC 2544 appendix C.2.6.4: the data are bytes that count up.
-        for (byte, number) in frame[self.head()..].iter_mut().zip((0..=255).cycle()) {
-            *byte = number;
+        let (behind, head) = (self.behind(), self.head().min(end));
+        if self.fill.is_empty() {
+            // RFC 2544 appendix C.2.6.4: the data are bytes that count up.
+            for bytes in [behind..head, head..end] {
+                frame[bytes]
+                    .iter_mut()
+                    .zip((0..=255).cycle())
+                    .for_each(|(byte, number)| *byte = number);
+            }
+        } else {
+            frame[behind..]
+                .iter_mut()
+                .zip(self.fill.iter().cycle())
+                .for_each(|(byte, fill)| *byte = *fill);
+        }
+        for (write, value) in self.writes.iter().zip(written) {
+            write.write(&mut frame, *value);
         }
         for checksum in self.checksums.iter().rev() {
             let partial = self.partial(checksum, &frame);
@@ -307,6 +335,8 @@ impl Builder {
                 checksums: Vec::new(),
                 echo_sequence: None,
                 probe,
+                writes: Vec::new(),
+                fill: Vec::new(),
             },
         }
     }
@@ -441,7 +471,7 @@ impl Builder {
         let Some(field) = self.stack.fields.last() else { return Ok(()) };
         let is_multicast = |value: u128| value >> 40 & 1 == 1;
         let (min, max) = field.source.range();
-        let group = match &field.source {
+        let group = match field.source.values() {
             Source::List(values) => values.iter().copied().find(|value| is_multicast(*value)),
             _ if is_multicast(min) || is_multicast(max) => Some(if is_multicast(min) { min } else { max }),
             _ if max >> 40 != min >> 40 => Some((min >> 40 | 1) << 40),

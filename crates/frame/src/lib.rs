@@ -23,12 +23,14 @@ pub mod template;
 pub mod tuple;
 
 mod bytes;
+mod content;
 mod error;
 mod field;
 mod headers;
 mod layout;
 mod stack;
 mod vary;
+mod write;
 
 pub use error::FrameError;
 

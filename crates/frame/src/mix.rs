@@ -63,22 +63,27 @@ pub fn totals(parts: &[(u32, u32)]) -> (u64, u64) {
 
 /// The longest cycle [`order`] makes.
 pub const LONGEST_CYCLE: u64 = 1 << 20;
+/// The most sizes of a mix.
+pub const MOST_SIZES: usize = 4096;
+/// Frames of a cycle times sizes: with 256 sizes and fewer the cycle may be the longest.
+const MOST_WORK: u64 = LONGEST_CYCLE * 256;
 
 /// The order in which sizes are sent: indices into `weights`, one cycle.
 ///
 /// Weights are exact over a cycle (whose length is their sum, reduced by their greatest common divisor) and
 /// every size is spread as evenly as it can be (smooth weighted round robin: in any stretch of a cycle a size
 /// is less than one frame away from its share, for two sizes; a few for many). A weight of 0 is never sent.
-/// Empty if all weights are 0, there are more than 256, or the cycle would be longer than [`LONGEST_CYCLE`].
+/// Empty if all weights are 0, there are more than [`MOST_SIZES`], or the cycle would be longer than [`LONGEST_CYCLE`] (with
+/// many sizes: so long that it takes more than some tenths of a second to work out).
 #[must_use]
-pub fn order(weights: &[u32]) -> Vec<u8> {
+pub fn order(weights: &[u32]) -> Vec<u16> {
     let divisor = weights.iter().fold(0, |a, &b| gcd(a, b));
-    if divisor == 0 || weights.len() > 256 {
+    if divisor == 0 || weights.len() > MOST_SIZES {
         return Vec::new();
     }
     let weights: Vec<i64> = weights.iter().map(|weight| i64::from(weight / divisor)).collect();
     let cycle: i64 = weights.iter().sum();
-    if cycle as u64 > LONGEST_CYCLE {
+    if cycle as u64 > LONGEST_CYCLE || cycle as u64 * weights.len() as u64 > MOST_WORK {
         return Vec::new();
     }
     let mut credit = vec![0i64; weights.len()];
@@ -95,7 +100,7 @@ pub fn order(weights: &[u32]) -> Vec<u8> {
                 }
             }
             credit[chosen] -= cycle;
-            chosen as u8
+            chosen as u16
         })
         .collect()
 }
@@ -138,6 +143,16 @@ mod tests {
         assert_eq!(order(&[]), []);
         assert_eq!(order(&[0, 0]), []);
         assert_eq!(order(&[u32::MAX, 1]), [], "a cycle too long");
+    }
+
+    #[test]
+    fn each_of_many_sizes_is_sent_as_often_as_it_weighs() {
+        let mut sent = vec![0_u32; MOST_SIZES];
+        let weights: Vec<u32> = (0..MOST_SIZES as u32).map(|size| 1 + size % 3).collect();
+        order(&weights).into_iter().for_each(|size| sent[usize::from(size)] += 1);
+        assert_eq!(sent, weights);
+        assert_eq!(order(&vec![1; MOST_SIZES + 1]), []);
+        assert_eq!(order(&(100..1100).collect::<Vec<_>>()), [], "1,000 sizes in a cycle of 599,500");
     }
 
     #[test]

@@ -9,5 +9,7 @@
 //!  {"type": "udp", "sport": {"step": {"start": 1025, "step": 1, "count": 64}}, "dport": {"list": [12, 13]}, "checksum": true}]
 //! ```
 
-pub use crate::field::{Bytes, Field, Mac, Vary};
+pub use crate::content::Content;
+pub use crate::field::{Bytes, Field, Mac, SlowList, Vary};
 pub use crate::headers::*;
+pub use crate::write::Write;

@@ -10,10 +10,12 @@ mod tuples;
 mod vlans;
 
 use crate::checksum::Checked;
+use crate::content::lay_out as lay_out_writes;
 use crate::layout::{Kind, Stack, mac};
+use crate::mix::MOST_SIZES;
 use crate::parse::{Packet, Tag, parse, protocol};
 use crate::probe::{PROBE_BYTES, Probe};
-use crate::spec::{Header, Mac};
+use crate::spec::{Content, Header, Mac};
 use crate::stack::{lay_out, minimum_size as least};
 use crate::vary::Source;
 use crate::{FCS_BYTES, FrameError, MAXIMUM_SIZE};
@@ -27,9 +29,6 @@ use std::ops::Range;
 pub use patch::Cursor;
 pub use patch::mixed::{Mixed, Place};
 pub use slots::Slots;
-
-/// Sizes a template may have: their indices fit a byte, as [`crate::mix::order`] gives them.
-const MOST_SIZES: usize = 256;
 
 /// A stream's frames, compiled: all sizes, all that varies.
 #[derive(Clone, Debug)]
@@ -84,7 +83,17 @@ impl Template {
     /// # Errors
     /// If no such frame can be built: which header or field, why, and what to do about it.
     pub fn new(headers: &[Header], sizes: &[u32], flows: u32, seed: u64) -> Result<Self, FrameError> {
-        Self::behind(headers, sizes, flows, seed, PROBE_BYTES)
+        Self::of(
+            Content {
+                headers,
+                writes: &[],
+                payload: &[],
+                probe: true,
+            },
+            sizes,
+            flows,
+            seed,
+        )
     }
 
     /// As [`Self::new`], of frames without a probe: smaller ones, and nothing in them tells one of a flow from another.
@@ -92,13 +101,29 @@ impl Template {
     /// # Errors
     /// As [`Self::new`].
     pub fn without_probe(headers: &[Header], sizes: &[u32], flows: u32, seed: u64) -> Result<Self, FrameError> {
-        Self::behind(headers, sizes, flows, seed, 0)
+        Self::of(
+            Content {
+                headers,
+                writes: &[],
+                payload: &[],
+                probe: false,
+            },
+            sizes,
+            flows,
+            seed,
+        )
     }
 
-    /// Compiles headers with `probe` bytes of a probe behind them.
-    fn behind(headers: &[Header], sizes: &[u32], flows: u32, seed: u64, probe: usize) -> Result<Self, FrameError> {
-        let stack = lay_out(headers, seed, probe)?;
-        check_sizes(headers, sizes, probe)?;
+    /// As [`Self::new`], of all that frames may hold.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of(content: Content<'_>, sizes: &[u32], flows: u32, seed: u64) -> Result<Self, FrameError> {
+        let headers = content.headers;
+        let mut stack = lay_out(headers, seed, content.probe_bytes())?;
+        stack.writes = lay_out_writes(content.writes, &stack, seed)?;
+        stack.fill = content.payload.to_vec();
+        check_sizes(content, sizes)?;
         check_fragments(headers, &stack, sizes)?;
         if flows == 0 {
             return Err(FrameError::stack("0 flows", "a stream has at least 1 flow"));
@@ -235,7 +260,8 @@ impl Template {
             sequence: sequence as u32,
             departure_ps,
         };
-        self.stack.frame(self.sizes[size_index], &values, probe)
+        let written: Vec<u128> = self.stack.writes.iter().map(|write| write.source.value(flow)).collect();
+        self.stack.frame(self.sizes[size_index], &values, &written, probe)
     }
 
     /// The beginning of the stream.
@@ -299,7 +325,7 @@ impl Template {
     /// # Panics
     /// As [`Self::write`].
     #[inline]
-    pub fn write_burst(&self, cursor: &mut Cursor, sizes: &[u8], departures: &[u64], slots: &mut impl Slots) {
+    pub fn write_burst(&self, cursor: &mut Cursor, sizes: &[u16], departures: &[u64], slots: &mut impl Slots) {
         let asked = Asked {
             images: &self.images,
             flows: self.flows,
@@ -310,14 +336,14 @@ impl Template {
     }
 }
 
-fn check_sizes(headers: &[Header], sizes: &[u32], probe: usize) -> Result<(), FrameError> {
+fn check_sizes(content: Content<'_>, sizes: &[u32]) -> Result<(), FrameError> {
     if sizes.is_empty() || sizes.len() > MOST_SIZES {
         return Err(FrameError::stack(
             format!("{} frame sizes", sizes.len()),
             format!("name 1 to {MOST_SIZES} sizes"),
         ));
     }
-    let minimum = least(headers, probe);
+    let (probe, minimum) = (content.probe_bytes(), least(content.headers, content.probe_bytes()));
     for &size in sizes {
         if size < minimum {
             let needed = minimum - FCS_BYTES - probe as u32;
@@ -334,6 +360,13 @@ fn check_sizes(headers: &[Header], sizes: &[u32], probe: usize) -> Result<(), Fr
                 format!("a frame of {size} bytes is too large"),
                 format!("at most {MAXIMUM_SIZE} bytes"),
             ));
+        }
+        for (index, write) in content.writes.iter().enumerate() {
+            let least = write.least_size();
+            if size < least {
+                let why = format!("a frame of {size} bytes ends before it");
+                return Err(FrameError::write(index, "at", why, format!("frames of at least {least} bytes")));
+            }
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! What a field is in flow `i`: the definition (slow, without state) that the hot path must agree with.
 
 use crate::FrameError;
-use crate::field::{Field, Vary};
+use crate::field::{Field, SlowList, Vary};
 use std::collections::HashSet;
 
 /// A field's values, as numbers.
@@ -9,8 +9,27 @@ use std::collections::HashSet;
 pub(crate) enum Source {
     Constant(u128),
     List(Vec<u128>),
-    Step { start: u128, step: u64, count: u64 },
+    Step {
+        start: u128,
+        step: i64,
+        count: u64,
+    },
+    Range(Range),
     Random(Random),
+    /// Each value for so many flows, at least 2.
+    Slow {
+        every: u32,
+        of: Box<Source>,
+    },
+}
+
+/// `min + (first + step * i) mod size`, which is below 2^32; `step` is below `size`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub min: u128,
+    pub size: u64,
+    pub first: u64,
+    pub step: u64,
 }
 
 /// Uniform in `min..=min + span`.
@@ -60,34 +79,66 @@ impl Source {
             let message = || place.error(format!("{} does not fit", show(value)), &format!("at most {}", show(place.max)));
             if value <= place.max { Ok(value) } else { Err(message()) }
         };
+        let list = |values: &[T]| {
+            let values = values.iter().map(|value| fit(number(*value))).collect::<Result<Vec<_>, _>>()?;
+            match values[..] {
+                [] => Err(place.error("the list is empty".into(), "name at least one value")),
+                [value] => Ok(Self::Constant(value)),
+                _ => Ok(Self::List(values)),
+            }
+        };
+        let slow = |every: u32, of: Self| match (every, &of) {
+            (0, _) => Err(place.error("each value for 0 flows".into(), "`every` is 1 or more")),
+            (1, _) | (_, Self::Constant(_)) => Ok(of),
+            _ => Ok(Self::Slow { every, of: Box::new(of) }),
+        };
         Ok(match field {
             Field::Constant(value) => Self::Constant(fit(number(*value))?),
-            Field::Vary(Vary::List(values)) => {
-                let values = values.iter().map(|value| fit(number(*value))).collect::<Result<Vec<_>, _>>()?;
-                match values[..] {
-                    [] => return Err(place.error("the list is empty".into(), "name at least one value")),
-                    [value] => Self::Constant(value),
-                    _ => Self::List(values),
-                }
-            }
-            Field::Vary(Vary::Step { start, step, count }) => {
+            Field::Vary(Vary::List(values)) => list(values)?,
+            Field::Slow(SlowList { list: values, every }) => slow(*every, list(values)?)?,
+            Field::Vary(Vary::Step { start, step, count, every }) => {
                 let (start, step, count) = (fit(number(*start))?, *step, *count);
                 if count == 0 {
                     return Err(place.error("the step has a count of 0".into(), "count is how many values there are, at least 1"));
                 }
-                let room = if step == 0 {
-                    u128::MAX
-                } else {
-                    (place.max - start) / u128::from(step)
-                };
+                let end = if step < 0 { 0 } else { place.max };
+                let room = start.abs_diff(end).checked_div(step.unsigned_abs().into()).unwrap_or(u128::MAX);
                 if u128::from(count - 1) > room {
-                    let why = format!("{count} steps of {step} from {} go beyond {}", show(start), show(place.max));
+                    let why = format!("{count} steps of {step} from {} go beyond {}", show(start), show(end));
                     return Err(place.error(why, &format!("a count of at most {}", room + 1)));
                 }
                 if count == 1 || step == 0 {
                     Self::Constant(start)
                 } else {
-                    Self::Step { start, step, count }
+                    slow(*every, Self::Step { start, step, count })?
+                }
+            }
+            Field::Vary(Vary::Range {
+                min,
+                max,
+                step,
+                start,
+                every,
+            }) => {
+                let (min, max, start) = (fit(number(*min))?, fit(number(*max))?, fit(number(*start))?);
+                if min > max {
+                    let why = format!("a range from {} to {}: min is larger than max", show(min), show(max));
+                    return Err(place.error(why, "swap min and max"));
+                }
+                if !(min..=max).contains(&start) {
+                    let why = format!("start {} is outside the range", show(start));
+                    return Err(place.error(why, &format!("from {} to {}", show(min), show(max))));
+                }
+                let size = u64::try_from(max - min).ok().filter(|span| *span < 1 << 32).map(|span| span + 1);
+                let Some(size) = size else {
+                    return Err(place.error("a range of more than 2^32 values".into(), "a smaller range, or `step`"));
+                };
+                let step = step.rem_euclid(size as i64) as u64;
+                let first = (start - min) as u64;
+                if step == 0 {
+                    Self::Constant(start)
+                } else {
+                    slow(*every, Self::Range(Range { min, size, first, step }))?
                 }
             }
             Field::Vary(Vary::Random { min, max, seed }) => {
@@ -111,8 +162,18 @@ impl Source {
         match self {
             Self::Constant(value) => *value,
             Self::List(values) => values[flow as usize % values.len()],
-            Self::Step { start, step, count } => start + u128::from(*step) * u128::from(u64::from(flow) % count),
+            Self::Step { start, step, count } => stepped(*start, *step, u64::from(flow) % count),
+            Self::Range(range) => range.value(flow),
             Self::Random(random) => random.value(flow),
+            Self::Slow { every, of } => of.value(flow / every),
+        }
+    }
+
+    /// What takes its values, each for one flow.
+    pub fn values(&self) -> &Self {
+        match self {
+            Self::Slow { of, .. } => of,
+            source => source,
         }
     }
 
@@ -122,7 +183,9 @@ impl Source {
             Self::Constant(_) => Some(1),
             Self::List(values) => Some(values.len() as u64),
             Self::Step { count, .. } => Some(*count),
+            Self::Range(range) => Some(range.period()),
             Self::Random(_) => None,
+            Self::Slow { every, of } => of.period()?.checked_mul((*every).into()),
         }
     }
 
@@ -132,6 +195,8 @@ impl Source {
             Self::Constant(_) => 1,
             Self::List(values) => values.iter().collect::<HashSet<_>>().len() as u64,
             Self::Step { count, .. } => *count,
+            Self::Range(range) => range.period(),
+            Self::Slow { of, .. } => of.count(),
             Self::Random(random) => u64::try_from(random.span).map_or(u64::MAX, |span| span.saturating_add(1)),
         }
     }
@@ -148,10 +213,12 @@ impl Source {
                 met.fold(0, |bits, value| bits | value ^ values[0])
             }
             Self::Step { start, step, count } => {
-                let last = start + u128::from(*step) * u128::from(u64::from(flows).min(*count) - 1);
+                let last = stepped(*start, *step, u64::from(flows).min(*count) - 1);
                 // What is added ends with as many zeros as the step.
                 up_to_highest(start ^ last) & u128::MAX << step.trailing_zeros()
             }
+            Self::Range(range) => up_to_highest(range.min ^ (range.min + u128::from(range.size - 1))),
+            Self::Slow { every, of } => of.changing(flows.div_ceil(*every)),
             Self::Random(random) => up_to_highest(random.min ^ (random.min + random.span)),
         }
     }
@@ -164,9 +231,40 @@ impl Source {
                 values.iter().copied().min().unwrap_or_default(),
                 values.iter().copied().max().unwrap_or_default(),
             ),
-            Self::Step { start, step, count } => (*start, start + u128::from(*step) * u128::from(count - 1)),
+            Self::Step { start, step, count } => {
+                let last = stepped(*start, *step, count - 1);
+                (*start.min(&last), *start.max(&last))
+            }
+            Self::Range(range) => (range.min, range.min + u128::from(range.size - 1)),
+            Self::Slow { of, .. } => of.range(),
             Self::Random(random) => (random.min, random.min + random.span),
         }
+    }
+}
+
+/// Element `index` of a step, which is in range.
+fn stepped(start: u128, step: i64, index: u64) -> u128 {
+    start.wrapping_add_signed(i128::from(step) * i128::from(index))
+}
+
+impl Range {
+    fn value(&self, index: u32) -> u128 {
+        self.min + u128::from(self.place(index))
+    }
+
+    /// How far above the smallest value element `index` is.
+    pub fn place(&self, index: u32) -> u64 {
+        // Below 2^32 + 2^64.
+        ((u128::from(self.first) + u128::from(self.step) * u128::from(index)) % u128::from(self.size)) as u64
+    }
+
+    /// How many values it has: then the first comes again.
+    fn period(&self) -> u64 {
+        let (mut divisor, mut rest) = (self.size, self.step);
+        while rest > 0 {
+            (divisor, rest) = (rest, divisor % rest);
+        }
+        self.size / divisor
     }
 }
 

@@ -215,7 +215,7 @@ fn sizes_must_hold_the_headers_and_the_probe() {
     );
     let headers = over_ethernet(&[IPV4, UDP]);
     let message = |sizes: &[u32], flows| Template::new(&headers, sizes, flows, 0).expect_err("refused").to_string();
-    assert_eq!(message(&[], 1), "0 frame sizes (name 1 to 256 sizes)");
+    assert_eq!(message(&[], 1), "0 frame sizes (name 1 to 4096 sizes)");
     assert_eq!(message(&[64], 0), "0 flows (a stream has at least 1 flow)");
     assert!(Template::new(&headers, &[64, 16_384], 1, 0).is_ok());
 }

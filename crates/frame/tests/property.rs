@@ -8,8 +8,8 @@ use netdyno_frame::nd::Neighbour;
 use netdyno_frame::parse::parse;
 use netdyno_frame::probe::{Probe, find};
 use netdyno_frame::spec::{
-    Bytes, ControlWord, DestinationOptions, Echo, Ethernet, Field, Fragment, Gre, Gtpu, Header, HopByHop, Ipv4, Ipv6, Mac, Mpls, Ppp,
-    Pppoe, Routing, Srh, Tcp, Udp, Vary, Vlan, Vxlan,
+    Bytes, Content, ControlWord, DestinationOptions, Echo, Ethernet, Field, Fragment, Gre, Gtpu, Header, HopByHop, Ipv4, Ipv6, Mac, Mpls,
+    Ppp, Pppoe, Routing, SlowList, Srh, Tcp, Udp, Vary, Vlan, Vxlan, Write,
 };
 use netdyno_frame::template::{Template, minimum_size};
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ impl Dice {
 
     fn field<T>(&mut self, low: u64, high: u64, make: impl Fn(u64) -> T) -> Field<T> {
         let span = high - low + 1;
-        match self.roll(4) {
+        match self.roll(6) {
             0 => Field::Constant(make(low + self.roll(span))),
             1 => {
                 let count = self.roll(4) + 1;
@@ -33,12 +33,32 @@ impl Dice {
             }
             2 => {
                 let start = low + self.roll(span);
-                let step = self.roll(5);
-                let most = (high - start).checked_div(step).map_or(9, |room| (room + 1).min(9));
+                let step = self.roll(9) as i64 - 4;
+                let room = if step < 0 { start - low } else { high - start };
+                let most = room.checked_div(step.unsigned_abs()).map_or(9, |room| (room + 1).min(9));
                 Field::Vary(Vary::Step {
                     start: make(start),
                     step,
                     count: self.roll(most) + 1,
+                    every: self.roll(4) as u32 + 1,
+                })
+            }
+            3 => {
+                let min = low + self.roll(span);
+                let max = min + self.roll((high - min + 1).min(1 << 32));
+                Field::Vary(Vary::Range {
+                    min: make(min),
+                    max: make(max),
+                    step: self.roll(19) as i64 - 9,
+                    start: make(min + self.roll(max - min + 1)),
+                    every: self.roll(4) as u32 + 1,
+                })
+            }
+            4 => {
+                let count = self.roll(4) + 1;
+                Field::Slow(SlowList {
+                    list: (0..count).map(|_| make(low + self.roll(span))).collect(),
+                    every: self.roll(9) as u32 + 1,
                 })
             }
             _ => {
@@ -178,8 +198,12 @@ impl Dice {
         } else {
             let wide = |shift: u32| move |value: u64| ((0x2001_0002_u128 << 96) + (u128::from(value) << shift)).into();
             let shift = [0, 0, 17, 60][self.roll(4) as usize];
-            let src = self.field(0, u32::MAX.into(), wide(shift));
-            let dst = self.field(0, u32::MAX.into(), wide(shift));
+            let mut wide_field = || match self.field(0, u32::MAX.into(), wide(shift)) {
+                // Of more than 2^32 values.
+                Field::Vary(Vary::Range { min, .. }) if shift > 0 => Field::Constant(min),
+                other => other,
+            };
+            let (src, dst) = (wide_field(), wide_field());
             stack.push(Header::Ipv6(Ipv6 {
                 src,
                 dst,
@@ -193,7 +217,39 @@ impl Dice {
         is_v4
     }
 
-    fn stack(mut self) -> Vec<Header> {
+    /// Writes in the first `room` bytes of a frame, none of which changes its probe or a checksum.
+    fn writes(&mut self, content: Content<'_>, room: u32) -> Vec<Write> {
+        let count = self.roll(5);
+        let drawn = (0..count).map(|_| {
+            let bytes = self.roll(8) as u8 + 1;
+            let highest = [7, 70_000, u64::MAX - 9][self.roll(3) as usize];
+            Write {
+                at: self.roll(u64::from(room) - u64::from(bytes) + 1) as u16,
+                bytes,
+                mask: [u64::MAX, 0xf0, 0xffff_0000, 0x0ff0_0ff0][self.roll(4) as usize],
+                shift: [0, 0, 4, 16, -8, -3, 40][self.roll(7) as usize],
+                add: [0, 5, -1, 70_000][self.roll(4) as usize],
+                value: self.field(0, highest, |value| value),
+            }
+        });
+        let drawn: Vec<Write> = drawn.collect();
+        let is_allowed = |write: &Write| {
+            let alone = Content {
+                writes: std::slice::from_ref(write),
+                ..content
+            };
+            match Template::of(alone, &[room + 4], 1, 0) {
+                Ok(_) => true,
+                Err(error) => {
+                    assert!(error.why.contains("overlap") || error.why.contains("range of more"), "{error}");
+                    false
+                }
+            }
+        };
+        drawn.into_iter().filter(is_allowed).collect()
+    }
+
+    fn stack(&mut self) -> Vec<Header> {
         let mut stack = Vec::new();
         self.ethernet(&mut stack);
         for _ in 0..2 {
@@ -308,6 +364,39 @@ proptest! {
         }
     }
 
+    /// What is written over a frame is what is built from scratch, in bursts too, wherever it lies and whatever it overlaps.
+    #[test]
+    fn any_writes_are_as_built_from_scratch(
+        dice in proptest::collection::vec(any::<u64>(), 0..120),
+        flows in 1u32..40,
+        extra in 0u32..300,
+        seed in any::<u64>(),
+        probe in any::<bool>(),
+        payload in proptest::collection::vec(any::<u8>(), 0..5),
+    ) {
+        let mut dice = Dice(dice.into_iter());
+        let headers = dice.stack();
+        let bare = Content { headers: &headers, writes: &[], payload: &payload, probe };
+        let minimum = bare.minimum_size();
+        let writes = dice.writes(bare, minimum + extra - 4);
+        let content = Content { writes: &writes, ..bare };
+        let sizes = [content.minimum_size(), content.minimum_size() + extra];
+        let template = Template::of(content, &sizes, flows, seed).expect("fits");
+        let (first, shared) = (template.frame(0, 0, 0, 0), template.shared());
+        let (mut cursor, mut slot) = (template.cursor(), [0xee; 3000]);
+        for number in 0..100 {
+            let (flow, sequence, size) = (cursor.flow(), cursor.sequence(), number as usize % 2);
+            let length = template.write(&mut cursor, size, number, &mut slot);
+            let frame = &slot[..length];
+            prop_assert_eq!(frame, &template.frame(flow, sequence, size, number)[..], "{:?}", writes);
+            prop_assert!(shared.iter().zip(&first).zip(frame).all(|((shared, one), other)| (one ^ other) & shared == 0));
+        }
+        template.seek(&mut cursor, 3);
+        let expected = template.frame(3 % flows, u64::from(3 / flows), 0, 0);
+        let length = template.write(&mut cursor, 0, 0, &mut slot);
+        prop_assert_eq!(&slot[..length], &expected[..]);
+    }
+
     /// Frames of fields as plans write them agree in the bits that AND and OR over all their values say, and those alone.
     #[test]
     fn shared_bits_are_those_in_which_all_values_agree(
@@ -318,7 +407,7 @@ proptest! {
     ) {
         let list = Field::Vary(Vary::List(values.clone()));
         let count = (u64::from(u16::MAX - start).checked_div(step).unwrap_or(500) + 1).min(500);
-        let ports = Field::Vary(Vary::Step { start, step, count });
+        let ports = Field::Vary(Vary::Step { start, step: step as i64, count, every: 1 });
         let mut headers = crate::common::over_ethernet(&[crate::common::IPV4]);
         headers.push(Header::Udp(Udp { sport: list, dport: ports, checksum: true }));
         let template = Template::without_probe(&headers, &[64], flows, 1).expect("a valid stack");

@@ -24,6 +24,7 @@ fn the_documented_json_is_read_and_written_back() {
         start: 1025,
         step: 1,
         count: 64,
+        every: 1,
     });
     assert_eq!(
         headers[3],

@@ -5,7 +5,7 @@ use crate::common::gallery;
 use netdyno_frame::checksum::verify_frame;
 use netdyno_frame::parse::parse;
 use netdyno_frame::probe::find;
-use netdyno_frame::spec::Header;
+use netdyno_frame::spec::{Content, Header, Write};
 use netdyno_frame::template::{Slots, Template, minimum_size};
 use netdyno_frame::tuple::FourTuple;
 use serde_json::json;
@@ -87,7 +87,7 @@ fn a_burst_is_the_same_as_frame_by_frame() {
                     memory: vec![0; 64 * 2048],
                     lengths: vec![0; 64],
                 };
-                let which: Vec<u8> = (0..count).map(|index| (index % sizes.len()) as u8).collect();
+                let which: Vec<u16> = (0..count).map(|index| (index % sizes.len()) as u16).collect();
                 let departures: Vec<u64> = (0..count as u64).map(|index| index * 1_000_003).collect();
                 template.write_burst(&mut cursor, &which, &departures, &mut burst);
                 for index in 0..count {
@@ -176,7 +176,7 @@ fn bursts_of_some_flows_are_what_is_built_from_scratch() {
                         memory: vec![0; COUNT * 2048],
                         lengths: vec![0; COUNT],
                     };
-                    let which: Vec<u8> = (0..COUNT).map(|index| (index % sizes.len()) as u8).collect();
+                    let which: Vec<u16> = (0..COUNT).map(|index| (index % sizes.len()) as u16).collect();
                     let times: Vec<u64> = (0..COUNT as u64).map(|index| 67_200 + index * apart).collect();
                     template.write_burst(&mut cursor, &which, &times, &mut burst);
                     for (index, &departure) in times.iter().enumerate() {
@@ -282,9 +282,19 @@ fn picked_flows_have_the_headers_of_those_flows() {
         {"type": "udp", "sport": {"step": {"start": 1025, "step": 3, "count": 500}}, "dport": 12},
     ]))
     .expect("headers");
+    let writes: Vec<Write> = serde_json::from_value(json!([
+        {"at": 15, "bytes": 1, "value": {"step": {"start": 0, "step": 1, "count": 250}}},
+    ]))
+    .expect("writes");
     let picks = [499, 3, 500, 0, 77, 498];
-    let all = Template::new(&headers, &[68, 1518], 501, 7).expect("fits");
-    let mut picked = Template::new(&headers, &[68, 1518], picks.len() as u32, 7).expect("fits");
+    let content = Content {
+        headers: &headers,
+        writes: &writes,
+        payload: &[],
+        probe: true,
+    };
+    let all = Template::of(content, &[68, 1518], 501, 7).expect("fits");
+    let mut picked = Template::of(content, &[68, 1518], picks.len() as u32, 7).expect("fits");
     picked.pick(&picks);
     let mut cursor = picked.cursor();
     for number in 0..13 {

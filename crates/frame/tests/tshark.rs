@@ -1,14 +1,14 @@
 //! Our frames as Wireshark sees them: one of each kind in a capture, decoded with checksum validation on.
 #![allow(missing_docs)]
 
-use crate::common::{IPV4, gallery, mac, over_ethernet};
+use crate::common::{ETHERNET, IPV4, IPV6, TCP, UDP, gallery, mac, over_ethernet};
 use netdyno_frame::arp::Arp;
 use netdyno_frame::hello::{Neighbour as OspfNeighbour, NeighbourSpec};
 use netdyno_frame::icmp::echo_reply;
 use netdyno_frame::nd::Neighbour;
 use netdyno_frame::parse::Tag;
 use netdyno_frame::pcap::Writer;
-use netdyno_frame::spec::Mac;
+use netdyno_frame::spec::{Content, Mac, Write};
 use netdyno_frame::template::{Template, minimum_size};
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -296,6 +296,55 @@ fn every_kind_of_frame_is_decoded_as_meant() {
                 "{name}: {field} ({})",
                 seen[name]["frame.protocols"]
             );
+        }
+    }
+}
+
+#[test]
+fn frames_that_are_written_over_are_decoded_as_meant() {
+    let vxlan = over_ethernet(&[
+        IPV4,
+        r#"{"type": "udp", "sport": 50000, "dport": 4789}, {"type": "vxlan", "vni": 1}"#,
+        ETHERNET,
+        IPV6,
+        TCP,
+    ]);
+    // An odd offset, half a byte, two in one word, behind the probe; then the outer source and the inner destination.
+    let plain = r#"[{"at": 27, "bytes": 2, "value": {"step": {"start": 258, "step": 1, "count": 9}}},
+        {"at": 15, "bytes": 1, "mask": 252, "shift": 2, "value": 46}, {"at": 34, "bytes": 1, "value": 156},
+        {"at": 35, "bytes": 1, "add": -1, "value": 65}, {"at": 61, "bytes": 3, "value": 11259375}]"#;
+    let nested = r#"[{"at": 26, "bytes": 4, "value": {"range": {"min": 167772160, "max": 167772169, "step": -1, "start": 167772160}}},
+        {"at": 95, "bytes": 8, "value": 1}]"#;
+    let frames: Vec<Vec<u8>> = [(over_ethernet(&[IPV4, UDP]), plain), (vxlan, nested)]
+        .iter()
+        .map(|(headers, writes)| {
+            let writes: Vec<Write> = serde_json::from_str(writes).expect("writes");
+            let content = Content {
+                headers,
+                writes: &writes,
+                payload: &[],
+                probe: true,
+            };
+            let template = Template::of(content, &[201], 9, 1).expect("a template");
+            let (mut cursor, mut slot) = (template.cursor(), [0; 256]);
+            template.seek(&mut cursor, 1);
+            let length = template.write(&mut cursor, 0, 0, &mut slot);
+            slot[..length].to_vec()
+        })
+        .collect();
+    let Some(decoded) = through_tshark("writes", &frames) else {
+        return;
+    };
+    #[rustfmt::skip]
+    let expected: [&[(&str, &str)]; 2] = [
+        &[("ip.src", "198.1.3.2"), ("ip.dsfield.dscp", "46"), ("udp.srcport", "40000"), ("ip.checksum.status", "1"),
+            ("udp.checksum.status", "1")],
+        &[("ip.src", "10.0.0.9"), ("ipv6.dst", "2001:2::102"), ("udp.checksum.status", "1"), ("tcp.checksum.status", "1")],
+    ];
+    for (decoded, expected) in decoded.iter().zip(expected) {
+        sums_are_good("writes", decoded);
+        for (field, value) in expected {
+            assert_eq!(decoded[field], *value, "{field} ({})", decoded["frame.protocols"]);
         }
     }
 }

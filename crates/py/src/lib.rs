@@ -223,6 +223,13 @@ fn truth(py: Python<'_>, device_json: &str, session_json: &str, trial_json: &str
     found.map_err(|error| raise(py, &error))
 }
 
+/// Frames `first` to `first + count - 1` of a stream of a trial as they would be sent, as JSON.
+#[pyfunction]
+fn frames(py: Python<'_>, trial_json: &str, stream: usize, first: u64, count: u64) -> PyResult<String> {
+    let found = py.detach(|| running::json(&netdyno_session::frames(&parse("trial", trial_json)?, stream, first, count)?));
+    found.map_err(|error| raise(py, &error))
+}
+
 /// What a core is like to a loop that only reads the clock for `seconds`, as JSON: pauses, and facts of the clock.
 #[pyfunction]
 fn watch(py: Python<'_>, core: usize, seconds: f64) -> PyResult<String> {
@@ -282,6 +289,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Server>()?;
     module.add_class::<Taps>()?;
     module.add_function(wrap_pyfunction!(truth, module)?)?;
+    module.add_function(wrap_pyfunction!(frames, module)?)?;
     module.add_function(wrap_pyfunction!(watch, module)?)?;
     module.add_function(wrap_pyfunction!(bounce, module)?)?;
     module.add_function(wrap_pyfunction!(reasons, module)?)?;

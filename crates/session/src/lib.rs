@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod frames;
 mod open;
 mod readings;
 mod serve;
@@ -16,6 +17,7 @@ mod threads;
 mod truth;
 
 pub use error::{Refusal, SessionError, codes};
+pub use frames::{SentFrame, frames};
 pub use netdyno_engine::Progress;
 pub use netdyno_engine::spec::{Begin, TrialSpec};
 pub use netdyno_io::machine;

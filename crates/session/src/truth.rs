@@ -143,7 +143,7 @@ fn flow(
         let place = format!("stream `{}`", stream.name);
         SessionError::from(Refusal::TrialSpec { place, why })
     };
-    let template = Template::new(&stream.headers, &sizes, 1, stream_seed(trial.seed, index)).map_err(|error| place(error.to_string()))?;
+    let template = Template::of(stream.content(), &sizes, 1, stream_seed(trial.seed, index)).map_err(|error| place(error.to_string()))?;
     let mut frame = vec![0; template.length(0)];
     template.write(&mut template.cursor(), 0, 0, &mut frame);
     let packet = parse(&frame).map(|layers| layers.outer).unwrap_or_default();

@@ -149,7 +149,7 @@ class Bench:
                 code="trial-invalid",
             )
         spacing = tuple(tuple(queues) for queues in json.loads(text).get("spacing", ()))
-        bits = wire_bits(case.profile.mix.mean)
+        bits = wire_bits(case.profile.mean)
         loads = tuple(Fraction(bps) / bits for bps in received_bps(spec))
         return Shot(fps, duration_ns, result, spacing, loads)
 

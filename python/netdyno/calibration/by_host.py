@@ -98,7 +98,7 @@ def calibrate(
     Interrupted, the host ends what it does, and nothing is kept of it.
     """
     assert plan.lab.hosts is not None
-    sizes = sum(len(case.profile.mix.weights) for case in cases)
+    sizes = sum(len(part.mix.weights) for case in cases for part in case.profile.parts)
     most_s = 60 + SLACK * seconds(effort, len(cases), sizes, CORES)
     connected = door.connect(plan.lab.hosts.scheduler)
     asked = (plan, host, names, cases, effort, versions)

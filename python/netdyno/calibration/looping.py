@@ -55,8 +55,8 @@ def lead_back(spec: dict[str, Any], wiring: Wiring) -> dict[str, Any]:
 
 
 def sum_bps(streams: Sequence[dict[str, Any]]) -> int:
-    """The load of these streams together, bit/s (L1)."""
-    return sum(stream["schedule"][0]["from_bps"] for stream in streams)
+    """The load of these streams together, bit/s (L1); of one in bursts, that of these."""
+    return sum(max(one["from_bps"] for one in stream["schedule"]) for stream in streams)
 
 
 def received_bps(spec: dict[str, Any]) -> list[int]:

@@ -99,7 +99,12 @@ def calibrate(
 
 def extent(cases: Sequence[Case], wiring: Wiring) -> tuple[int, int, int]:
     """What the time depends on: kinds of traffic, frame sizes in each direction, watched cores."""
-    sizes = {(size, case.direction) for case in cases for size, _ in case.profile.mix.weights}
+    sizes = {
+        (size, case.direction)
+        for case in cases
+        for part in case.profile.parts
+        for size, _ in part.mix.weights
+    }
     cores = clocks.list_watched_cores(clocks.cores_of(wiring.session), wiring.session)
     return len(cases), len(sizes), len(cores)
 

@@ -28,6 +28,7 @@ def key(case: Case, wiring: Wiring, *, verify: bool) -> str:
 
     wiring: with the ports alone that the case opens.
     """
+    case = with_load(case)
     profile = case.profile
     what = {
         "version": VERSION,
@@ -39,15 +40,23 @@ def key(case: Case, wiring: Wiring, *, verify: bool) -> str:
     }
     if not profile.probe:
         what["probe"] = False
+    if profile.writes:
+        what["writes"] = [
+            [write.at, write.bytes, isinstance(write.value, dict) and next(iter(write.value))]
+            for write in profile.writes
+        ]
+    if profile.payload:
+        what["payload"] = len(profile.payload)
     if not case.profile.arrival.is_even:
         what["arrival"] = case.profile.arrival.spec()
     if case.profile.burst > 1:
         what["burst"] = case.profile.burst
-    own = [
-        one.model_dump(mode="json", exclude={"dscp", "pcp", "addresses"}) for one in profile.classes.values()
-    ]
-    if any(one[field] is not None for one in own for field in ("rate", "arrival")):
-        what["classes"] = own
+    if any(one.rate is not None or one.own.keys() - {"addresses"} for one in profile.classes.values()):
+        what["classes"] = [
+            one.model_dump(mode="json", exclude={"dscp", "pcp", "addresses", "headers"}, exclude_none=True)
+            | {"headers": [_header(header.model_dump(mode="json")) for header in one.headers or ()]}
+            for one in profile.classes.values()
+        ]
     if wiring.share_of is not None or len(wiring.own.ports) > 2 or len(case.groups) > 1:
         # A modifier's frames take the place of some of these, as between two ports.
         places = [stream.place for stream in streams(replace(case, choices=()), wiring.lab)]
@@ -55,6 +64,11 @@ def key(case: Case, wiring: Wiring, *, verify: bool) -> str:
     if wiring.share_of is not None:
         what["share"] = list(wiring.numbers)
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def with_load(case: Case) -> Case:
+    """A case whose frames are of a load that a calibration chooses, where its classes send by themselves."""
+    return replace(case, profile=case.profile.with_even_shares()) if case.profile.sends_by_itself else case
 
 
 def name(case: Case) -> str:
@@ -66,7 +80,7 @@ def pick_distinct(cases: Iterable[Case], wiring: Wiring, *, verify: bool) -> lis
     """One case of each traffic, in the order they first come. wiring: as in `key`."""
     found: dict[str, Case] = {}
     for case in cases:
-        found.setdefault(key(case, wiring, verify=verify), case)
+        found.setdefault(key(case, wiring, verify=verify), with_load(case))
     return list(found.values())
 
 

@@ -202,11 +202,12 @@ def check_accounting(bench: Bench, case: Case, counted: set[tuple[int, str]]) ->
 
     counted: sizes and directions that were, which is added to.
     """
-    for size, _ in case.profile.mix.weights:
+    parts = {size: part for part in case.profile.parts for size, _ in part.mix.weights}
+    for size, part in parts.items():
         if (size, case.direction) in counted:
             continue
         counted.add((size, case.direction))
-        profile = case.profile.model_copy(update={"size": Mix(f"{size}B", ((size, 1),))})
+        profile = part.with_fields({"size": Mix(f"{size}B", ((size, 1),))})
         alone = replace(case, profile=profile)
         for _ in range(ACCOUNTINGS):
             shot, known = _count_trial(bench, alone)
@@ -286,7 +287,7 @@ def measure(
     ports = bench.wiring.ports
     enforced = all(port.enforced_rate for port in ports)
     slowest = min(port.rate_bps for port in ports)
-    line = line_rate(L1Rate(Fraction(slowest)), case.profile.mix.mean).amount if enforced else None
+    line = line_rate(L1Rate(Fraction(slowest)), case.profile.mean).amount if enforced else None
     most, checks = _most(bench, case, effort, line, say)
     if most is None:
         nothing = "nothing passed without loss, see C3"
@@ -333,7 +334,7 @@ def _most(
     """C3."""
     name = traffic.name(case)
     heaviest = max(stream.place.share for stream in streams(case, bench.wiring.lab))
-    bits = wire_bits(case.profile.mix.mean) * max(heaviest, Fraction(1))
+    bits = wire_bits(case.profile.mean) * max(heaviest, Fraction(1))
     nobody = min(NOBODY_FPS, Fraction(HIGHEST_BPS // bits))
     search = most_without_loss(line or nobody, effort.resolution)
     asked = next(search)
@@ -380,7 +381,7 @@ def judge_most(
     if most is None:
         while_preempted = ", while the tester was preempted" if again else ""
         return check("", mark="fail", reason=f"no load passed: {refused}{while_preempted}")
-    bits = most * (case.profile.mix.mean + 20) * 8
+    bits = most * (case.profile.mean + 20) * 8
     each = " from each port" if ports > 2 else " each way" if case.direction == "bidir" else ""
     within = f"within {float(effort.resolution * 100):g} %"
     value = f"{rate(most, 'pps', 'at least')}{each} ({float(bits) / 1e9:.3g} Gbit/s L1), {within}"

@@ -112,7 +112,7 @@ def _candidate(
         if found.why is not None:
             return f"of `{name}`, {found.why}"
         hows.append(found.how)
-    longest = max(size for size, _ in case.profile.mix.weights) - FCS
+    longest = max(part.mix.largest for part in case.profile.parts) - FCS
     if backend.longest is not None and longest > backend.longest:
         return f"frames of {longest} bytes without FCS, and it carries up to {backend.longest}"
     workers = wiring.session.get("workers", 1)

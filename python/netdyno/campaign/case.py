@@ -253,7 +253,7 @@ def _traffic(case: Case, wiring: Wiring) -> Traffic:
     """What excuses must know of the frames. Streams of several kinds have flows of their own."""
     profile = case.profile
     flows = {own_flows(stream, wiring, profile.flows) for stream in streams(case, wiring)}
-    on_line = [wire_bits(Fraction(size)) for size, _ in profile.mix.weights]
+    on_line = [wire_bits(Fraction(size)) for part in profile.parts for size, _ in part.mix.weights]
     ratio = math.ceil(max(on_line) / min(on_line))
     own = 0 if profile.classes or len(flows) > 1 else min(flows)
     return Traffic(

@@ -54,9 +54,9 @@ def with_plan(result: Result, plan: Plan, case: Case) -> Result:
 
 def _frame_notes(profile: Profile) -> Iterator[Reason]:
     """What is not known of frames that are made so."""
-    if not profile.probe:
+    if not all(part.probe for part in profile.parts):
         yield NoProbe()
-    if any(isinstance(header, Raw) for header in profile.headers or ()):
+    if any(isinstance(header, Raw) for part in profile.parts for header in part.headers or ()):
         yield RawUnchecked()
 
 
@@ -72,7 +72,7 @@ def conditions(plan: Plan) -> Conditions:
     """The conditions of RFC 2544 sections 9 to 14 that the plan tests."""
     axes = dict(plan.axes)
     profiles = [plan.profiles[name] for name in axes["profile"]]
-    mixes = [profile.mix.weights for profile in profiles]
+    mixes = [part.mix.weights for profile in profiles for part in profile.parts]
     names = axes.get(modifiers.AXIS, (modifiers.NONE.name,))
     run = {modifiers.MODIFIERS[name].section for name in names}
     flows = {profile.flows for profile in profiles}

@@ -36,6 +36,7 @@ from netdyno.cli.run import run
 from netdyno.cli.runs import list_
 from netdyno.cli.send import send
 from netdyno.cli.trend import trend
+from netdyno.cli.trex import trex
 from netdyno.cli.verify import verify
 from netdyno.cli.worker import scheduler, worker
 from netdyno.errors import NetdynoError, PlanErrors, Problem, Problems, advice
@@ -97,6 +98,7 @@ for command in (
     note,
     verify,
     import_files,
+    trex,
     calibrate,
     routes,
     filters,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +33,31 @@ MOST_COMPARED = 12
 @set_option
 @click.option("--device", is_flag=True, help="Log in to the device and look; change nothing there.")
 @click.option("--rehearse", is_flag=True, help=REHEARSE)
+@click.option(
+    "--frames",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.pcap",
+    help="Write the first frames of each stream to this capture file, as they would be sent; of further cases"
+    " to FILE-2.pcap and so on.",
+)
+@click.option(
+    "-n",
+    "--count",
+    default=100,
+    show_default=True,
+    type=click.IntRange(1, 1_000_000),
+    help="How many frames of each stream --frames writes.",
+)
 @click.pass_context
 def check(
-    context: click.Context, plan: Path, form: str, overrides: tuple[str, ...], device: bool, rehearse: bool
+    context: click.Context,
+    plan: Path,
+    form: str,
+    overrides: tuple[str, ...],
+    device: bool,
+    rehearse: bool,
+    frames: Path | None,
+    count: int,
 ) -> None:
     """Check a PLAN completely and start nothing.
 
@@ -59,7 +81,7 @@ def check(
             raise
         _print_json(plan, {"errors": [_plain(one) for one in error.errors], "warnings": []})
         context.exit(USAGE)
-    count = len(found)
+    number = len(found)
     warnings = (
         *outline.list_missing(loaded, os.sched_getaffinity(0)),
         *outline.list_missing_programs(loaded),
@@ -93,6 +115,7 @@ def check(
                 warnings = (*warnings, *(one for one in seen_there if one.code not in known))
         except NetdynoError as error:
             failed = error
+    written = [] if frames is None else list(_write_frames(loaded, found, frames, count))
     if form == "json":
         warned = [{"code": one.code, "message": one.message} for one in warnings]
         seen = {}
@@ -101,10 +124,10 @@ def check(
             seen = {"device": of_device, **({"changes": changes} if changes else {})}
         errors = [] if failed is None else [_plain_failure(failed, loaded)]
         _print_json(
-            plan, {"title": loaded.title, "cases": count, "errors": errors, "warnings": warned, **seen}
+            plan, {"title": loaded.title, "cases": number, "errors": errors, "warnings": warned, **seen}
         )
         context.exit(PASSED if failed is None else code_of(failed))
-    click.echo(f"{plan}: {printable(loaded.title)}: {counted(count, 'case')}, {about(loaded, found)}")
+    click.echo(f"{plan}: {printable(loaded.title)}: {counted(number, 'case')}, {about(loaded, found)}")
     for line in outline.lines(loaded):
         click.echo(printable(line))
     if facts is not None:
@@ -119,10 +142,24 @@ def check(
                 click.echo(f"    {printable(line)}")
         if changes and len(_list_settings(found)) > MOST_COMPARED:
             click.echo(f"  only the first {MOST_COMPARED} configurations are compared with the device")
+    for line in written:
+        click.echo(printable(line))
     for one in warnings:
         click.echo(f"warning: {printable(one.message)}", err=True)
     if failed is not None:
         raise failed
+
+
+def _write_frames(plan: Plan, cases: Sequence[Case], path: Path, count: int) -> Iterator[str]:
+    """Writes a capture file of each case, and says which. Raises TesterError, OSError."""
+    from netdyno.testers.netdyno.frames import first_frames, write_capture
+
+    for number, case in enumerate(cases, 1):
+        file = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+        sent = list(first_frames(plan, case, count))
+        write_capture(file, sent)
+        streams = counted(len({frame.stream for frame in sent}), "stream")
+        yield f"{case.name}: {counted(len(sent), 'frame')} of {streams} written to {file}"
 
 
 def _list_changes(plan: Plan, cases: Sequence[Case]) -> tuple[dict[str, str], Iterable[Lacking]]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from netdyno.devices.peering import Speaker
     from netdyno.methods.parts.procedure import FurtherLoad
     from netdyno.plan import Plan
+    from netdyno.plan.classes import TrafficClass
     from netdyno.plan.matrix import Stream
 
 MOST_SHOWN = 12
@@ -82,13 +83,17 @@ def lines(plan: Plan) -> Iterator[str]:
             yield f"  {name}: in bursts of {profile.burst} frames, back to back"
         for traffic, own in profile.classes.items():
             if own.rate is not None:
-                yield f"  {name}/{traffic}: {own.rate} from each sending port, beside the method's load"
+                beside = "" if profile.sends_by_itself else "beside the method's load"
+                when = ", ".join(filter(None, (*_when(own), beside)))
+                yield f"  {name}/{traffic}: {own.rate} from each sending port{', ' if when else ''}{when}"
         arrivals = {each: profile.of_class(each).arrival for each in profile.classes or ("",)}
         for traffic, arrival in arrivals.items():
             if not arrival.is_even:
                 yield f"  {name}{'/' if traffic else ''}{traffic}: arrivals {arrival}"
-        if not profile.probe:
-            yield f"  {name}: frames without a probe, counted by their headers"
+        bare = [each for each in profile.classes or ("",) if not profile.of_class(each).probe]
+        for traffic in [""] if len(bare) == len(profile.parts) else bare:
+            of = f"{name}/{traffic}" if traffic else name
+            yield f"  {of}: frames without a probe, counted by their headers"
     for name, one in learning.items():
         yield (
             f"  {name}: members of flows are learned one after another, about {one.usual} trials, at most"
@@ -115,6 +120,19 @@ def lines(plan: Plan) -> Iterator[str]:
             part = f", an even part on each of {each} VLANs: `netdyno routes PLAN` lists them"
             routes = _routes(plan, link, wired[number], networks) if each < 2 else []
             yield f"  behind {link.tester_port}: {', '.join(routes or networks)}{part if each > 1 else ''}"
+
+
+def _when(own: TrafficClass) -> Iterator[str]:
+    """When a class with a rate sends: `in 3 bursts of 10 frames`, `then sync`; nothing: all the time."""
+    if own.bursts is not None:
+        count = "bursts" if own.bursts.count is None else counted(own.bursts.count, "burst")
+        gap = f" {own.bursts.gap} apart" if own.bursts.gap.ns and own.bursts.count != 1 else ""
+        yield f"in {count} of {counted(own.bursts.frames, 'frame')}{gap}"
+    if own.delay.ns:
+        yield f"{own.delay} after the {'begin' if own.starts else 'class before'}"
+    if own.then is not None:
+        times = "" if own.loops is None else f" until it was sent {counted(own.loops, 'time')}"
+        yield f"then `{own.then}`{times}"
 
 
 def _list_further_loads(plan: Plan) -> dict[FurtherLoad, Fraction]:
@@ -216,7 +234,7 @@ def list_packet_warnings(plan: Plan) -> Iterator[Lacking]:
     """Profiles whose packets no router forwards."""
     found: dict[str, str] = {}
     for case in cases(plan):
-        if case.profile_name not in found and case.profile.headers is not None:
+        if case.profile_name not in found and any(one.headers for one in case.profile.parts):
             wiring = wire_groups(case, wire(plan, case))
             kept_back = situation(case, wiring).kept_back
             found[case.profile_name] = next(filter(None, kept_back), "")

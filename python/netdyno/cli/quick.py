@@ -110,7 +110,7 @@ class Asked:
         from netdyno.plan.quick import QuickPlan
 
         _check_address("--to", self.to)
-        pair = _find_ports(self)
+        pair = find_ports(self)
         between = f"{pair[0].name} {'<->' if self.bidir else '<-' if self.reverse else '->'} {pair[1].name}"
         made = QuickPlan(
             f"{title}, {self.used_size}, {between}",
@@ -202,7 +202,8 @@ def _find_kind(name: str) -> str:
     return EMULATED + short
 
 
-def _find_ports(asked: Asked) -> tuple[QuickPort, QuickPort]:
+def find_ports(asked: Asked) -> tuple[QuickPort, QuickPort]:
+    """The two ports that are asked for. Raises UsageError, NetdynoError."""
     ways = [bool(asked.ports), asked.emulated is not None, bool(asked.memif)]
     if sum(ways) != 1 or (asked.ports and len(asked.ports) != 2):
         raise click.UsageError(

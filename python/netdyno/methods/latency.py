@@ -148,7 +148,7 @@ def _rows(
         yield (
             scope,
             (
-                situation.mean_size,
+                situation.size(scope),
                 scope,
                 fps * situation.share(scope),
                 Fraction(len(times)),
@@ -171,11 +171,13 @@ def _serial(situation: Situation, streams: Sequence[str]) -> Fraction | None:
     rates have one mean, and where they get tags on the way.
     """
     both = {(situation.in_fps(name), situation.line_out_fps(name)) for name in streams}
-    if not situation.enforced or situation.mixed_receivers or situation.growth or len(both) > 1:
+    sizes = {situation.size(name) for name in streams}
+    if not situation.enforced or situation.mixed_receivers or situation.growth or len(both) * len(sizes) > 1:
         return None
-    ((in_fps, out_fps),) = both
+    ((in_fps, out_fps),), (size,) = both, sizes
+    # Lines are in frames of average size.
     wire = situation.mean_size + WIRE_OVERHEAD
-    return ((situation.mean_size + PREAMBLE) / in_fps + situation.mean_size / out_fps) * 10**9 / wire
+    return ((size + PREAMBLE) / in_fps + size / out_fps) * 10**9 / wire
 
 
 METHOD = Procedure(

@@ -46,7 +46,7 @@ from netdyno.values.number import milliseconds
 from netdyno.values.outcome import Gap, Outcome, StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Duration, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import Duration, FrameRate, Percent, PositiveDuration, PositiveLoad
 
 HOUR_NS = 3600 * 10**9
 MOST_EVENTS = 1000
@@ -79,7 +79,7 @@ class SoakParameters(Parameters):
     """Parameters of the soak."""
 
     load: PositiveLoad = PositiveLoad(Percent(Fraction(9, 10)))
-    """The load, held all the time."""
+    """The load, held all the time. Where all classes of a profile send by themselves there is none."""
     duration: PositiveDuration = PositiveDuration.of_ns(12 * HOUR_NS)
     """How long it is held, pauses not counted."""
     part: Duration = Duration.of_ns(HOUR_NS // 6)
@@ -210,11 +210,11 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
     Parts are trials of their own: drained, read and kept. Between two of them the load pauses, and how long
     is said, for what a device does in such a pause (empty a queue, cool down) it does not do under load.
     """
-    fps = situation.fps(parameters.load.amount)
+    load = parameters.load.amount if situation.own_fps is None else FrameRate(situation.own_fps)
+    fps = situation.fps(load)
     lengths = parameters.parts
     parts: list[_Part] = []
-    rate = parameters.load.amount
-    loads = {length: Frames.steady(rate, length) for length in set(lengths)}
+    loads = {length: Frames.steady(load, length) for length in set(lengths)}
     bridge = _count_frames_between(parameters.apart.ns, situation, fps)
     observe = Observe(gaps=GAPS, bridge=bridge, interval_ns=parameters.interval.ns)
     # What was lost as a member died is not one with what was lost as it came back.
@@ -226,7 +226,7 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
         dying = failures.find_within(carrying, begin, begin + length)
         outcome = yield Trial(
             f"part {number} of {len(lengths)}",
-            failures.spare_dead(loads[length], rate, dying, begin, situation),
+            failures.spare_dead(loads[length], load, dying, begin, situation),
             observe=finer if dying else observe,
             stands=True,
             counts_carrier_losses=True,
@@ -542,7 +542,15 @@ def _notes(
 
 
 def _fits(parameters: SoakParameters, situation: Situation) -> Problem | None:
-    """Failures of what is a member, or whose link the device takes down."""
+    """The problem if there is a load for streams that have rates of their own, or a failure of what is no
+    member and whose link the device does not take down."""
+    if situation.own_fps is not None and "load" in parameters.model_fields_set:
+        return Problem(
+            f"every class has a time of its own to send, and a load of {parameters.load} is of none",
+            "leave `load` out, or add a class that has it: `default: {}`",
+            at=("load",),
+            code="conflict",
+        )
     ports = [one.port for one in situation.behind]
     members = [ports[number] for lag in situation.lags for number in lag]
     able = {"silence": members, "carrier": ports if situation.asked else members}
@@ -569,6 +577,7 @@ METHOD = Procedure(
     parameters=SoakParameters,
     groups=True,
     is_in_parts=True,
+    sends_by_itself=True,
     start=soak,
     fits=_fits,
     traffic_seconds=lambda parameters: parameters.duration.amount,

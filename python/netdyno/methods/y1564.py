@@ -162,6 +162,13 @@ def _fits(parameters: Y1564Parameters, situation: Situation) -> Problem | None:
             at=("services",),
             code="conflict",
         )
+    if situation.sizes:
+        return Problem(
+            "the services are classes with frames of several sizes, and their rates would be of the average",
+            "a plan for each service, or `size` of the profile alone",
+            at=("services",),
+            code="unsupported",
+        )
     rates = {name: situation.fps(one.cir.amount) for name, one in parameters.services.items()}
     for name, one in parameters.services.items():
         most = rates[name] + (0 if one.eir is None else situation.fps(one.eir.amount))

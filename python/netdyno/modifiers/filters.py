@@ -35,7 +35,7 @@ def _problem(asked: Asked) -> Problem | None:
             "a router: `emulated/router`, `linux/router`, `external`",
             code="unsupported",
         )
-    if profile.headers is not None:
+    if any(part.headers is not None for part in profile.parts):
         return Problem(
             "the packet filter permits one destination network, and `headers` may have several",
             "use a profile with `addresses` instead of `headers`",
@@ -51,7 +51,7 @@ def _problem(asked: Asked) -> Problem | None:
 
 
 def _settings(count: int, place: int, profile: Profile, ways: Sequence[Way], ports: int) -> Mapping[str, str]:
-    if profile.headers is not None or len({way.tx for way in ways}) < len(ways):
+    if any(part.headers is not None for part in profile.parts) or len({way.tx for way in ways}) < len(ways):
         return {}  # Which `_problem` reports.
     try:
         permitted = {way.tx: _ends(profile, way, ports) for way in ways}

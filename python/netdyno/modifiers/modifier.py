@@ -36,6 +36,11 @@ class Profile(Protocol):
         ...
 
     @property
+    def parts(self) -> Sequence[Any]:
+        """Profiles as each of its classes has it; without classes itself alone."""
+        ...
+
+    @property
     def pool(self) -> Any:
         """The networks its addresses are drawn from."""
         ...

@@ -269,10 +269,13 @@ def _addresses(field: Any) -> Iterator[str]:
         yield from field["list"]
     elif isinstance(field, Mapping) and "random" in field:
         yield f"{field['random']['min']} to {field['random']['max']}"
+    elif isinstance(field, Mapping) and "range" in field:
+        yield f"{field['range']['min']} to {field['range']['max']}"
     elif isinstance(field, Mapping) and "step" in field:
         first = ipaddress.IPv4Address(field["step"]["start"])
         last = int(first) + int(field["step"]["step"]) * (int(field["step"]["count"]) - 1)
-        yield f"{first} to {ipaddress.IPv4Address(max(int(first), min(last, 2**32 - 1)))}"
+        low, high = sorted((int(first), max(0, min(last, 2**32 - 1))))
+        yield f"{ipaddress.IPv4Address(low)} to {ipaddress.IPv4Address(high)}"
 
 
 def _with_table(result: Result, wiring: Wiring, trials: Sequence[Outcome]) -> Result:

@@ -22,8 +22,10 @@ from netdyno.devices.wiring import PEER, Trait, Wiring
 from netdyno.errors import Problem, names
 from netdyno.plan import Chosen, Plan, Profile, Tables, suites
 from netdyno.plan import models as m
+from netdyno.plan.bursts import list_bursts
 from netdyno.plan.check_matrix import MAX_CASES, possible_in_all
 from netdyno.plan.check_traffic import MOST_FLOWS, at_most
+from netdyno.plan.check_trials import find_longest_ns
 from netdyno.plan.check_trials import problems as trial_problems
 from netdyno.plan.check_vlans import problems as vlan_problems
 from netdyno.plan.flows import EVEN
@@ -32,6 +34,7 @@ from netdyno.plan.headers import Vlan, distinct_flows
 from netdyno.plan.matrix import (
     Case,
     cases,
+    list_sendings,
     list_spread,
     situation,
     streams,
@@ -308,10 +311,11 @@ def _find_mtu(looked: Looked) -> Iterator[Mistake]:
     case, kind = looked.case, looked.plan.kind
     profile = case.profile
     mtu = mtu_of(case.settings)
-    if profile.size is OF_MTU and MTU_SETTING not in case.settings:
+    if any(part.size is OF_MTU for part in (profile, *profile.parts)) and MTU_SETTING not in case.settings:
         has = MTU_SETTING in kind.settings
+        own = next((name for name in profile.classes if profile.of_class(name).size is OF_MTU), "")
         yield Mistake(
-            looked.of_traffic("size"),
+            looked.of_traffic(*(() if profile.size is OF_MTU else ("classes", own)), "size"),
             f"`size: mtu` is the longest frame of an MTU, and the lab of case `{case.name}` has none",
             "give one: `matrix: {mtu: [1500, 9000]}`" if has else f"a size: `{kind.name}` has no `mtu`",
             once=case.profile_name,
@@ -321,8 +325,8 @@ def _find_mtu(looked: Looked) -> Iterator[Mistake]:
     # A template's is the user's. One that is no number is reported with the lab.
     if mtu is None or MTU_SETTING in kind.taken:
         return
-    most = longest_frame(mtu, profile.own_tags)
     for name in ("", *profile.classes):
+        most = longest_frame(mtu, profile.of_class(name).own_tags)
         size = profile.of_class(name).mix.largest
         if size > most:
             yield Mistake(
@@ -570,16 +574,16 @@ def _find_routes(looked: Looked) -> Iterator[Mistake]:
         return
     name, profile, behind = looked.case.profile_name, looked.case.profile, looked.lab.routes[0]
     version = routes.version(behind)
-    if profile.headers is not None:
+    if any(part.headers is not None for part in (profile, *profile.parts)):
         field = "headers"
         why = "destinations are drawn from the routes", "leave `headers` out: `ip` says which version"
     elif profile.pool.version != version:
         field = "ip"
         why = f"destinations are drawn from the routes, which are IPv{version}", f"take `ip: {version}`"
-    elif profile.flows < len(behind):
+    elif (flows := min(part.flows for part in profile.parts)) < len(behind):
         field = "flows"
         why = (
-            f"{profile.flows} flows do not reach all of {len(behind)} routes",
+            f"{flows} flows do not reach all of {len(behind)} routes",
             f"`flows: {len(behind)}` or more",
         )
     else:
@@ -624,7 +628,7 @@ def _find_tags(looked: Looked) -> Iterator[Mistake]:
     """VLAN tags of a profile that the device takes none of."""
     profile, name = looked.case.profile, looked.case.profile_name
     # Behind Ethernet; a tag farther in belongs to whoever opens the tunnel.
-    is_tagged = isinstance(profile.stack[1], Vlan) if len(profile.stack) > 1 else False
+    is_tagged = any(isinstance(header, Vlan) for part in profile.parts for header in part.stack[1:2])
     if is_tagged and Trait.REFUSES_TAGS in looked.lab.traits:
         written: Path_ = ("headers", 1) if profile.headers is not None else ("vlan",)
         yield Mistake(
@@ -651,7 +655,7 @@ def _find_fast_classes(looked: Looked) -> Iterator[Mistake]:
     case = looked.case
     for port in looked.wiring.ports:
         taken = taken_by_classes(case, port)
-        if taken >= 1:
+        if taken > 1 or (taken == 1 and not case.profile.sends_by_itself):
             rated = {name: own.rate for name, own in case.profile.classes.items() if own.rate is not None}
             named = ", ".join(f"`{name}` {rate}" for name, rate in rated.items())
             yield Mistake(
@@ -664,12 +668,47 @@ def _find_fast_classes(looked: Looked) -> Iterator[Mistake]:
             return
 
 
+def _find_own_rates(looked: Looked) -> Iterator[Mistake]:
+    """Classes that all send by themselves, of a method that has a load."""
+    if looked.case.profile.sends_by_itself and not looked.method.sends_by_itself:
+        able = [name for name, one in looked.tables.methods.items() if one.sends_by_itself]
+        yield Mistake(
+            looked.of_traffic("classes"),
+            "every class has a time of its own to send: none is left for the load of the method",
+            f"add a class such as `default: {{}}`, or one with a `rate` alone; or use {names(able)}",
+            is_key=True,
+            once=looked.case.profile_name,
+            code="missing-field",
+        )
+
+
+def _find_many_bursts(looked: Looked) -> Iterator[Mistake]:
+    """More bursts than a schedule has room for."""
+    case = looked.case
+    if not any(own.has_time for own in case.profile.classes.values()):
+        return
+    longest_ns = find_longest_ns(looked.method, looked.parameters)
+    for number in sorted({stream.place.tx for stream in streams(case, looked.wiring)}):
+        try:
+            list_bursts(list_sendings(case, looked.wiring.ports[number]), longest_ns)
+        except Problem as problem:
+            yield Mistake(
+                looked.of_traffic("classes", *problem.at),
+                f"{problem.message}, in case `{case.name}`",
+                problem.hint,
+                is_key=True,
+                once=case.profile_name,
+                code=problem.code,
+            )
+            return
+
+
 def _find_addresses(looked: Looked) -> Iterator[Mistake]:
     """Three or more ports without addresses of their own, each enough for the flows."""
     profile, ports = looked.case.profile, len(looked.lab.ports)
     if ports < 3:
         return
-    if profile.headers is not None:
+    if any(part.headers is not None for part in profile.parts):
         if looked.is_routed:
             yield Mistake(
                 looked.of_traffic("headers"),
@@ -680,14 +719,15 @@ def _find_addresses(looked: Looked) -> Iterator[Mistake]:
             )
         return
     try:
-        have = distinct_flows(profile.between(0, 1, ports=ports))
+        have = distinct_flows(profile.between(0, 1, ports=ports), profile.writes)
     except ValueError as error:
         message = f"{error}: too few for three or more links"
         yield Mistake(looked.of_traffic("addresses"), message, "a larger network", code="too-many")
         return
-    if profile.flows > have:
+    flows = max(part.flows for part in profile.parts)
+    if flows > have:
         which = {8: "an eighth", 64: "a 64th"}[count_parts(ports)]
-        message = f"{profile.flows} flows, but {which} of the addresses, which each port has, makes {have}"
+        message = f"{flows} flows, but {which} of the addresses, which each port has, makes {have}"
         hint = f"{at_most(have)}, or larger networks"
         yield Mistake(looked.of_traffic("flows"), message, hint, code="too-many")
 
@@ -789,7 +829,8 @@ def _find_uneven(looked: Looked) -> Iterator[Mistake]:
 def _find_probe(looked: Looked) -> Iterator[Mistake]:
     """Frames without a probe where the case needs one."""
     method, name = looked.method, looked.case.profile_name
-    if looked.case.profile.probe or (method.counts_alone and not looked.lab.routes):
+    profile = looked.case.profile
+    if all(part.probe for part in profile.parts) or (method.counts_alone and not looked.lab.routes):
         return
     if looked.lab.routes:
         who, hint = "`routes` are checked", "remove `probe: false`, or `routes` from the matrix"
@@ -798,7 +839,9 @@ def _find_probe(looked: Looked) -> Iterator[Mistake]:
         who = f"`{method.name}` tells frames apart"
         hint = f"remove `probe: false`, or use a method that only counts: {names(counting)}"
     message = f"{who} by the probe in each frame, and frames of `{name}` have none"
-    yield Mistake(looked.of_traffic("probe"), message, hint, is_key=True, code="unsupported")
+    bare = next((traffic for traffic, own in profile.classes.items() if own.probe is False), "")
+    at = ("classes", bare, "probe") if profile.probe else ("probe",)
+    yield Mistake(looked.of_traffic(*at), message, hint, is_key=True, code="unsupported")
 
 
 def _find_fit(looked: Looked) -> Iterator[Mistake]:
@@ -884,7 +927,9 @@ RULES = (
     Rule(_find_bridged),
     Rule(_find_tags),
     Rule(_find_vlans, ends=True),
+    Rule(_find_own_rates, ends=True),
     Rule(_find_fast_classes, ends=True),
+    Rule(_find_many_bursts, ends=True),
     Rule(_find_addresses),
     Rule(_find_single_flow),
     Rule(_find_flows),

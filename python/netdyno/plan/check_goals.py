@@ -81,7 +81,11 @@ def timed(
     """Reports goals for the latency of a class whose frames have no probe."""
     for index, goal in enumerate(goals):
         kind = known[goal.value][0]
-        bare = [name for name, one in profiles.items() if kind.of_class in one.classes and not one.probe]
+        bare = [
+            name
+            for name, one in profiles.items()
+            if kind.of_class in one.classes and not one.of_class(kind.of_class).probe
+        ]
         if kind.is_time and kind.of_class and bare:
             source.report(
                 ("goals", index),

@@ -6,6 +6,7 @@ from netdyno.plan.headers import distinct_flows, length, most_flows, odd_fragmen
 from netdyno.plan.problems import salvage_part
 from netdyno.plan.source import Source
 from netdyno.plan.traffic import Profile
+from netdyno.plan.writes import find_overlaps
 from netdyno.values.rates import FCS
 
 STACK = {"ip", "protocol", "vlan", "addresses", "headers"}
@@ -50,16 +51,25 @@ def profiles(source: Source, raw: object) -> dict[str, Profile]:
             continue
         if lost & STACK:
             continue  # What its frames are is not known.
+        _writes(source, place, profile)
+        _back(source, place, profile)
         if sized:
             _size(source, place, profile)
         if "flows" not in lost:
             _flows(source, place, profile)
         for traffic in ("", *profile.classes):
             _spacing(source, place, profile, traffic)
-        if not profile.probe:
-            _alike(source, place, profile)
+        _alike(source, place, profile)
         for traffic, own in profile.classes.items():
-            if own.addresses is not None and own.addresses.version != profile.pool.version:
+            found_of = profile.of_class(traffic)
+            if own.addresses is not None and found_of.headers is not None:
+                source.report_key(
+                    (*place, "classes", traffic, "addresses"),
+                    f"`addresses` of class `{traffic}` beside `headers` says the same thing twice",
+                    "keep one of them",
+                    code="given-twice",
+                )
+            elif own.addresses is not None and own.addresses.version != profile.pool.version:
                 source.report(
                     (*place, "classes", traffic, "addresses"),
                     f"the addresses of class `{traffic}` are IPv{own.addresses.version}, and the profile is"
@@ -67,11 +77,39 @@ def profiles(source: Source, raw: object) -> dict[str, Profile]:
                     "addresses of the profile's version",
                     code="conflict",
                 )
-            elif own.rate is not None:
+            elif own.bursts is not None and len(found_of.mix.weights) > 1:
+                source.report_key(
+                    (*place, "classes", traffic, "bursts"),
+                    f"frames of `{traffic}` have several sizes: how long a burst of so many takes is open",
+                    "one size of its own: `size: 64B`",
+                    code="unsupported",
+                )
+            elif own.own:
                 at = (*place, "classes", traffic)
-                _size(source, at, profile.of_class(traffic))
-                _flows(source, at, profile.of_class(traffic))
+                if own.writes is not None:
+                    _writes(source, at, found_of)
+                if own.back is not None:
+                    _back(source, at, found_of)
+                _size(source, at, found_of)
+                _flows(source, at, found_of)
     return found
+
+
+def _writes(source: Source, place: tuple[str | int, ...], profile: Profile) -> None:
+    """What is written changes neither the probe nor a checksum."""
+    for problem in find_overlaps(profile.writes, profile.stack, probe=profile.probe):
+        source.report((*place, "writes", *problem.at), problem.message, problem.hint, code=problem.code)
+
+
+def _back(source: Source, place: tuple[str | int, ...], profile: Profile) -> None:
+    """What comes back has room for its headers, and as many flows."""
+    if profile.back is None:
+        return
+    back = profile.of_way(True)
+    _writes(source, (*place, "back"), back)
+    if profile.mix.smallest >= profile.smallest():
+        _size(source, place, back)
+    _flows(source, place, back)
 
 
 def _size(source: Source, place: tuple[str | int, ...], profile: Profile) -> None:
@@ -93,6 +131,10 @@ def _size(source: Source, place: tuple[str | int, ...], profile: Profile) -> Non
         if size < least:
             key: tuple[str | int, ...] = (*place, "size")
             bare = smallest_frame(profile.stack, probe=False)
+            last = max((write.end for write in profile.writes), default=0)
+            parts = f"headers {length(profile.stack)} B,{' probe 18 B,' if profile.probe else ''}"
+            if last + FCS == least:
+                parts += f" a write up to byte {last - 1},"
             fits_bare = profile.probe and all(one >= bare for one in sizes)
             for spelling in (size, f"{size}B"):
                 if (*key, spelling) in source.values:
@@ -100,8 +142,7 @@ def _size(source: Source, place: tuple[str | int, ...], profile: Profile) -> Non
             source.report(
                 key,
                 f"frames of {size}B are too small for their headers: at least {least}B",
-                f"headers {length(profile.stack)} B,{' probe 18 B,' if profile.probe else ''} FCS 4 B: give"
-                f" `{least}B`, or fewer headers"
+                f"{parts} FCS 4 B: give `{least}B`, or fewer headers"
                 f"{'; without latency and order, `probe: false`' if fits_bare else ''}",
                 key=len(key) > len(place) + 1,
                 code="frame-too-small",
@@ -113,7 +154,10 @@ def _alike(source: Source, place: tuple[str | int, ...], profile: Profile) -> No
     known: dict[object, str] = {}
     for name, own in profile.classes.items():
         found = profile.of_class(name)
-        looks = (own.dscp or 0, found.pool.source, found.pool.destination, found.mix.weights)
+        if found.probe:
+            continue
+        headers = None if own.headers is None else str([one.model_dump() for one in own.headers])
+        looks = (own.dscp or 0, found.pool.source, found.pool.destination, found.mix.weights, headers)
         if looks in known:
             source.report_key(
                 (*place, "classes", name),
@@ -146,7 +190,8 @@ def at_most(flows: int) -> str:
 
 
 def _flows(source: Source, place: tuple[str | int, ...], profile: Profile) -> None:
-    have = most_flows(profile.headers) if profile.headers else distinct_flows(profile.stack)
+    writes = profile.writes
+    have = most_flows(profile.headers, writes) if profile.headers else distinct_flows(profile.stack, writes)
     if profile.flows > have:
         given = "" if "flows" in profile.model_fields_set else " unless given"
         what = "headers" if profile.headers else "addresses"

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from netdyno.errors import Problem
-from netdyno.methods.parts.procedure import Parameters, Place, find_models
+from netdyno.methods.parts.procedure import Parameters, Place, Procedure, find_models
 from netdyno.plan.matrix import Case
 from netdyno.values.situation import Situation
 from netdyno.values.units import Duration, Load, PositiveDuration, decimal
@@ -50,6 +50,16 @@ def problems(parameters: Parameters, situation: Situation, case: Case, scale: Fr
                 place,
                 code="conflict",
             )
+
+
+def find_longest_ns(method: Procedure[Any], parameters: Parameters) -> int:
+    """The length of the longest trial of a case, at most, ns."""
+    whole = method.traffic_seconds(parameters)
+    count = None if method.trials is None else method.trials(parameters)
+    lengths = [length.amount for _, length in _lengths(parameters)]
+    # Of phases in one trial, all of them.
+    longest = whole / count if count else min(sum(lengths, Fraction(0)) or whole, whole)
+    return math.ceil(longest * 10**9)
 
 
 def short_samples(parameters: Parameters, sample: PositiveDuration) -> Problem | None:

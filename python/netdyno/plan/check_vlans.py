@@ -94,7 +94,7 @@ def _profiles(case: Case) -> Iterator[tuple[tuple[str, ...], Profile]]:
     place = ("traffic", case.profile_name)
     yield place, case.profile
     for name in case.profile.classes:
-        if case.profile.of_class(name) != case.profile:
+        if case.profile.classes[name].own:
             yield (*place, "classes", name), case.profile.of_class(name)
 
 
@@ -124,7 +124,7 @@ def _flows(
             yield Problem(message, "a larger network", (*place, "addresses"), code="too-many")
             continue
         parts = max(near, far)
-        have, flows = distinct_flows(stack), -(-profile.flows // parts)
+        have, flows = distinct_flows(stack, profile.writes), -(-profile.flows // parts)
         if flows > have:
             yield Problem(
                 f"{flows} flows of each of {parts} VLANs, and its part of the addresses makes {have}",

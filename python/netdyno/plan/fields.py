@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
@@ -100,31 +101,49 @@ def _field(read: Any, bits: int) -> Any:
     def constant_or_vary(value: object) -> Any:
         if not isinstance(value, Mapping):
             return read(value)
+        if "list" in value and set(value) <= {"list", "every"}:
+            every = _at(("every",), _EVERY, value["every"]) if "every" in value else 1
+            return _slow({"list": _list(value["list"], read)}, every)
         if len(value) != 1 or not isinstance(next(iter(value)), str):
             raise Problem(
-                "a field that varies has one of `list`, `step` and `random`",
+                "a field that varies has one of `list`, `step`, `range` and `random`",
                 "for example `{random: {min: 1, max: 9}}`",
                 code="wrong-type",
             )
         name, how = next(iter(value.items()))
-        if name == "list":
-            return {"list": _list(how, read)}
         if name == "step":
-            start, step, count = _parts(
-                name, how, {"start": read, "step": _whole(0, 2**63 - 1, "step"), "count": _COUNT}
-            )
-            if as_number(start) + step * (count - 1) >= 2**bits:
+            parts = {"start": read, "step": _STEP, "count": _COUNT}
+            start, step, count, every = _parts(name, how, parts, {"every": (_EVERY, 1)})
+            if not 0 <= as_number(start) + step * (count - 1) < 2**bits:
                 raise Problem(
                     f"the last of {count} values does not fit in {bits} bits",
                     "fewer values or a smaller step",
                     ("step",),
                     code="out-of-range",
                 )
-            return {"step": {"start": start, "step": step, "count": count}}
+            return _slow({"step": {"start": start, "step": step, "count": count}}, every)
+        if name == "range":
+            usual = {"step": (_STEP, 1), "start": (read, None), "every": (_EVERY, 1)}
+            low, high, step, start, every = _parts(name, how, {"min": read, "max": read}, usual)
+            start = low if start is None else start
+            if not as_number(low) <= as_number(start) <= as_number(high):
+                message = f"`min` {low} is above `max` {high}"
+                if as_number(low) <= as_number(high):
+                    message = f"`start` {start} is outside {low} to {high}"
+                hint = "`min`, then `start`, then `max`"
+                raise Problem(message, hint, ("range",), code="out-of-range")
+            if as_number(high) - as_number(low) >= 2**32:
+                raise Problem(
+                    "a range of more than 2^32 values",
+                    "a smaller one, or `step`",
+                    ("range",),
+                    code="too-many",
+                )
+            return _slow({"range": {"min": low, "max": high, "step": step, "start": start}}, every)
         if name == "random":
             seeded = isinstance(how, Mapping) and "seed" in how
             readers = {"min": read, "max": read} | ({"seed": _whole(0, 2**63 - 1, "seed")} if seeded else {})
-            low, high, *seed = _parts(name, how, readers)
+            low, high, *seed = _parts(name, how, readers, {})
             if as_number(low) > as_number(high):
                 raise Problem(
                     f"`min` {low} is above `max` {high}", "swap them", ("random",), code="out-of-range"
@@ -132,7 +151,7 @@ def _field(read: Any, bits: int) -> Any:
             return {"random": {"min": low, "max": high} | ({"seed": seed[0]} if seed else {})}
         raise Problem(
             f"unknown way to vary `{name[:40]}`",
-            suggestion(name, ("list", "step", "random")),
+            suggestion(name, ("list", "step", "range", "random")),
             (name,),
             code="unknown-name",
         )
@@ -141,6 +160,71 @@ def _field(read: Any, bits: int) -> Any:
 
 
 _COUNT = _whole(1, 2**32, "number of values")
+_STEP = _whole(-(2**63), 2**63 - 1, "step")
+_EVERY = _whole(1, 2**32 - 1, "number of flows")
+
+
+def _slow(field: dict[str, Any], every: int) -> dict[str, Any]:
+    """A field of which each value stays for `every` flows."""
+    (how, what), more = next(iter(field.items())), {} if every == 1 else {"every": every}
+    return {how: what} | more if how == "list" else {how: {**what, **more}}
+
+
+def is_walking(field: object) -> bool:
+    """Whether a field goes from value to value with the flow's index: a list, a step or a range."""
+    return isinstance(field, Mapping) and "random" not in field
+
+
+def stays(field: Mapping[str, Any]) -> int:
+    """The number of flows for which a walking field keeps each value."""
+    what = field if "list" in field else next(iter(field.values()))
+    every: int = what.get("every", 1)
+    return every
+
+
+def slow_down(field: Mapping[str, Any], every: int) -> dict[str, Any]:
+    """A walking field that changes so many times more slowly."""
+    return _slow(dict(field), every * stays(field))
+
+
+def count_values(field: Mapping[str, Any]) -> int:
+    """The number of values that a walking field goes through before the first comes again."""
+    match field:
+        case {"list": values}:
+            return len(values)
+        case {"range": {"min": low, "max": high, "step": step}}:
+            size = as_number(high) - as_number(low) + 1
+            return size // math.gcd(size, step)
+        case _:
+            count: int = field["step"]["count"]
+            return count
+
+
+def values(field: Mapping[str, Any]) -> Iterator[Any]:
+    """The values of a walking field, one after the other, until the first comes again."""
+    match field:
+        case {"list": listed}:
+            yield from listed
+        case {"range": {"min": low, "max": high, "step": step, "start": start}}:
+            size, first = as_number(high) - as_number(low) + 1, as_number(start) - as_number(low)
+            for number in range(count_values(field)):
+                yield add(low, (first + step * number) % size)
+        case {"step": {"start": start, "step": step, "count": count}}:
+            for number in range(count):
+                yield add(start, step * number)
+
+
+def ends(field: Any) -> list[Any]:
+    """The values of a field that stand for all: of a list each, of others the smallest and the largest."""
+    match field:
+        case {"list": listed}:
+            return list(listed)
+        case {"random": {"min": low, "max": high}} | {"range": {"min": low, "max": high}}:
+            return [low, high]
+        case {"step": {"start": start, "step": step, "count": count}}:
+            return sorted([start, add(start, step * (count - 1))], key=as_number)
+        case _:
+            return [] if field is None else [field]
 
 
 def _list(values: object, read: Any) -> list[Any]:
@@ -151,16 +235,23 @@ def _list(values: object, read: Any) -> list[Any]:
     return [_at(("list", index), read, value) for index, value in enumerate(values)]
 
 
-def _parts(name: str, table: object, readers: Mapping[str, Any]) -> list[Any]:
+def _parts(
+    name: str, table: object, readers: Mapping[str, Any], usual: Mapping[str, tuple[Any, Any]]
+) -> list[Any]:
+    """The parts of a way to vary, in order. usual: those that may be left out, and what they are then."""
     example = ", ".join(readers)
-    if not isinstance(table, Mapping) or set(table) != set(readers):
+    if not isinstance(table, Mapping) or not set(readers) <= set(table) <= {*readers, *usual}:
+        more = f", may have {', '.join(usual)}," if usual else ","
         raise Problem(
-            f"`{name}` needs {example}, and nothing else",
+            f"`{name}` needs {example}{more} and nothing else",
             f"write `{{{name}: {{{example.replace(', ', ': ..., ')}: ...}}}}`",
             (name,),
             code="wrong-type",
         )
-    return [_at((name, part), read, table[part]) for part, read in readers.items()]
+    found = [_at((name, part), read, table[part]) for part, read in readers.items()]
+    for part, (read, left_out) in usual.items():
+        found.append(_at((name, part), read, table[part]) if part in table else left_out)
+    return found
 
 
 def _at(place: tuple[str | int, ...], read: Any, value: object) -> Any:
@@ -171,7 +262,7 @@ def _at(place: tuple[str | int, ...], read: Any, value: object) -> Any:
 
 
 def _vary(read: Any, bits: int, plain: dict[str, Any]) -> Any:
-    value = {"type": "object", "minProperties": 1, "maxProperties": 1}
+    value = {"type": "object", "minProperties": 1, "maxProperties": 2}
     return Annotated[Any, PlainValidator(_field(read, bits)), WithJsonSchema({"anyOf": [plain, value]})]
 
 
@@ -226,6 +317,7 @@ Ipv4Field: TypeAlias = _vary(_ipv4, 32, _TEXT)  # type: ignore[valid-type]
 Ipv6Field: TypeAlias = _vary(_ipv6, 128, _TEXT)  # type: ignore[valid-type]
 Ipv6Address: TypeAlias = Annotated[str, PlainValidator(_ipv6), WithJsonSchema(_TEXT)]
 PortField: TypeAlias = _number_field(16, "port")  # type: ignore[valid-type]
+Number64Field: TypeAlias = _number_field(64, "number of 64 bits")  # type: ignore[valid-type]
 VidField: TypeAlias = _vary(  # type: ignore[valid-type]
     _whole(0, 4094, "VLAN"), 12, {"type": "integer", "minimum": 0, "maximum": 4094}
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_address, ip_network
 from typing import Any
+
+from netdyno.plan.fields import ends
 
 BEFORE_IP = ("ethernet", "vlan")
 """Headers behind which a router reads the packet that it forwards."""
@@ -30,32 +32,12 @@ def find_obstacle(headers: Sequence[Mapping[str, Any]]) -> str:
     outer = next((one for one in headers if one["type"] not in BEFORE_IP), None)
     if outer is None or outer["type"] not in HOPS:
         return ""
-    hops = [int(one) for one in _ends(outer.get(HOPS[outer["type"]]))]
+    hops = [int(one) for one in ends(outer.get(HOPS[outer["type"]]))]
     if hops and max(hops) <= 1:
         return f"{'TTL' if outer['type'] == 'ipv4' else 'hop limit'} {max(hops)}"
     for field in ("src", "dst"):
-        ends = [ip_address(one) for one in _ends(outer.get(field))]
-        for network in KEPT_BACK if ends else ():
-            if all(one in network for one in ends):
-                return str(ends[0])
+        found = [ip_address(one) for one in ends(outer.get(field))]
+        for network in KEPT_BACK if found else ():
+            if all(one in network for one in found):
+                return str(found[0])
     return ""
-
-
-def _ends(value: Any) -> Iterator[Any]:
-    """The values of a field that stand for all: of a list each, of a range both ends."""
-    match value:
-        case None:
-            return
-        case {"list": listed}:
-            yield from listed
-        case {"random": {"min": low, "max": high}}:
-            yield from (low, high)
-        case {"step": {"start": start, "step": step, "count": count}}:
-            yield start
-            yield _later(start, step * (count - 1))
-        case _:
-            yield value
-
-
-def _later(start: Any, steps: int) -> Any:
-    return start + steps if isinstance(start, int) else str(ip_address(start) + steps)

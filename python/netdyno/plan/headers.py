@@ -11,10 +11,10 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from netdyno.errors import Problem, Problems
 from netdyno.plan.fields import (
@@ -38,9 +38,13 @@ from netdyno.plan.fields import (
     TtlField,
     VidField,
     VniField,
-    add,
     as_number,
+    count_values,
+    ends,
     int_type,
+    is_walking,
+    slow_down,
+    stays,
 )
 from netdyno.values.rates import FCS
 
@@ -109,7 +113,11 @@ class Ethernet(Layer):
 
     def problems(self, index: int) -> Iterable[Problem]:
         """A source that is, or may vary into, a group address."""
-        first, *others = {int(mac[:2], 16) for mac in _ends(self.src)} or {0}
+        macs = ends(self.src)
+        if isinstance(self.src, Mapping) and "list" in self.src:
+            # One of each first byte's parity.
+            macs = [mac for mac in macs if int(mac[:2], 16) & 1][:1] or macs[:1]
+        first, *others = {int(mac[:2], 16) for mac in macs} or {0}
         if others or first & 1:
             yield Problem(
                 "a source may not be a group address",
@@ -117,22 +125,6 @@ class Ethernet(Layer):
                 (index, "src"),
                 code="out-of-range",
             )
-
-
-def _ends(field: Any) -> list[str]:
-    """The MAC addresses of a list, one of each first byte's parity; of a range both ends."""
-    if field is None:
-        return []
-    if isinstance(field, str):
-        return [field]
-    how, what = next(iter(field.items()))
-    if how == "list":
-        odd = [mac for mac in what if int(mac[:2], 16) & 1]
-        return odd[:1] or what[:1]
-    if how == "random":
-        return [what["min"], what["max"]]
-    last = as_number(what["start"]) + what["step"] * (what["count"] - 1)
-    return [what["start"], f"{last:012x}"]
 
 
 class Vlan(Layer):
@@ -563,66 +555,70 @@ def _followers(header: Any) -> str:
     return f"after {which} comes {', '.join(names)}"
 
 
-MOST_LISTED = 65536
-"""The most values of a list, and so the most flows whose fields are combined."""
-
-
-def most_flows(headers: Iterable[Any]) -> int:
+def most_flows(headers: Iterable[Any], writes: Iterable[Any] = ()) -> int:
     """The most flows that headers can make, walking together or combined."""
-    headers = tuple(headers)
-    combined = math.prod(len(how) for header in headers for _, how in _walking(header))
-    return max(distinct_flows(headers), min(combined, MOST_LISTED))
+    headers, writes = tuple(headers), tuple(writes)
+    combined = 1 if _says_how(headers) else math.prod(count_values(how) for _, _, how in _walking(headers))
+    return max(distinct_flows(headers, writes), min(combined, 2**32))
 
 
-def combine(headers: tuple[Any, ...], flows: int) -> tuple[Any, ...]:
-    """The headers, their lists and steps as all combinations where walking together makes too few flows.
+def combine(headers: tuple[Any, ...], flows: int, writes: Iterable[Any] = ()) -> tuple[Any, ...]:
+    """The headers, their lists, steps and ranges as all combinations where walking together makes too few
+    flows.
 
-    The last field varies fastest. Unchanged where they make enough, or no combination does.
+    The last field varies fastest. Unchanged where they make enough, with what is written over them, no
+    combination does, or a field says itself how slowly it walks.
     """
-    if flows <= distinct_flows(headers):
-        return headers
-    walking = [(at, name, how) for at, header in enumerate(headers) for name, how in _walking(header)]
-    most = math.prod(len(how) for _, _, how in walking)
-    if flows > min(most, MOST_LISTED):
+    if flows <= distinct_flows(headers, writes) or flows > most_flows(headers):
         return headers
     found, each = list(headers), 1
-    for at, name, values in reversed(walking):
-        listed = [values[flow // each % len(values)] for flow in range(flows)]
-        found[at] = found[at].model_copy(update={name: {"list": listed}})
-        each *= len(values)
+    for at, name, how in reversed(list(_walking(headers))):
+        found[at] = found[at].model_copy(update={name: slow_down(how, each)})
+        each *= count_values(how)
     return tuple(found)
 
 
-def _walking(header: Any) -> Iterable[tuple[str, Sequence[Any]]]:
-    """The fields of a header that walk with the flow's index, and their values."""
-    for name in type(header).model_fields:
-        match getattr(header, name):
-            case {"list": values}:
-                yield name, values
-            case {"step": {"start": start, "step": step, "count": count}} if count <= MOST_LISTED:
-                yield name, [add(start, step * number) for number in range(count)]
+HeadersField: TypeAlias = Annotated[
+    list[Header],
+    AfterValidator(lambda stack: list(check_order(tuple(stack)))),
+    Field(min_length=1, max_length=MOST_HEADERS),
+]
+"""A whole header stack, outermost first."""
 
 
-def distinct_flows(headers: Iterable[Any]) -> int:
-    """How many different header stacks the fields can make.
+def _says_how(headers: Iterable[Any]) -> bool:
+    """Whether a field says for how many flows it stays: then the plan has its own combinations."""
+    return any(stays(how) > 1 for _, _, how in _walking(headers))
 
-    Lists and steps walk together with the flow's index, so they repeat after the least common multiple
-    of their lengths; random fields are independent.
-    """
-    walk, drawn = 1, 1
-    for header in headers:
+
+def _walking(headers: Iterable[Any]) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
+    """The fields that walk with the flow's index: the header's place, their name, and how."""
+    for at, header in enumerate(headers):
         for name in type(header).model_fields:
-            value = getattr(header, name)
-            if not isinstance(value, Mapping):
-                continue
-            how, what = next(iter(value.items()))
-            if how == "random":
-                drawn *= as_number(what["max"]) - as_number(what["min"]) + 1
-            else:
-                walk = math.lcm(walk, len(what) if how == "list" else what["count"])
-            if walk * drawn >= 2**32:
-                return 2**32
-    return walk * drawn
+            how = getattr(header, name)
+            if is_walking(how):
+                yield at, name, how
+
+
+def distinct_flows(headers: Iterable[Any], writes: Iterable[Any] = ()) -> int:
+    """How many different frames the fields and the writes can make, at most 2^32.
+
+    Lists, steps and ranges walk together with the flow's index, so they repeat after the least common
+    multiple of their lengths; random fields are independent.
+    """
+    periods, most, drawn = [], 1, 1
+    for element in itertools.chain(headers, writes):
+        for name in type(element).model_fields:
+            how = getattr(element, name)
+            if is_walking(how):
+                periods.append((count_values(how), stays(how)))
+                most *= periods[-1][0]
+            elif isinstance(how, Mapping):
+                drawn *= as_number(how["random"]["max"]) - as_number(how["random"]["min"]) + 1
+    # All change at multiples of what their stays have in common.
+    common = math.gcd(*(stay for _, stay in periods)) or 1
+    together = math.lcm(*(count * stay for count, stay in periods)) // common
+    return min(min(together, most) * drawn, 2**32)
 
 
 NAMES = {"src": "source", "dst": "destination", "sport": "source port", "dport": "destination port"}
@@ -641,8 +637,8 @@ def list_varying(headers: Iterable[Any], flows: int) -> tuple[tuple[str, int, bo
                     values = as_number(most) - as_number(least) + 1
                 case {"list": listed}:
                     values = len(set(listed))
-                case {"step": {"step": step, "count": count}}:
-                    values = count if step else 1
+                case {"step": _} | {"range": _}:
+                    values = count_values(field)
                 case _:
                     continue
             if (values := min(values, flows)) > 1:

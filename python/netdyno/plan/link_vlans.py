@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -12,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from netdyno.devices.addresses import MOST_VLANS
 from netdyno.devices.wiring import Subinterface
 from netdyno.errors import Problem, as_written
-from netdyno.plan.fields import Element, MacAddress
+from netdyno.plan.fields import Element, MacAddress, values
 from netdyno.plan.headers import Vlan
 from netdyno.plan.traffic import vlans
 from netdyno.values.units import L2Rate
@@ -165,7 +166,4 @@ class LinkVlan(Element):
 def _vids(vid: Any) -> list[int]:
     if isinstance(vid, int):
         return [vid]
-    how, what = next(iter(vid.items()))
-    if how == "list":
-        return list(what)
-    return [what["start"] + place * what["step"] for place in range(min(what["count"], MOST_VLANS + 2))]
+    return list(islice(values(vid), MOST_VLANS + 2))

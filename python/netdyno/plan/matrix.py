@@ -16,11 +16,13 @@ from netdyno.devices import routes
 from netdyno.devices.speakers.announced import count_announced
 from netdyno.devices.wiring import PEER, Trait, is_group, is_mac
 from netdyno.plan import patterns
+from netdyno.plan.bursts import Sending
+from netdyno.plan.classes import list_chains
 from netdyno.plan.forwardable import find_obstacle
 from netdyno.plan.groups import Group, groups_of_case
 from netdyno.plan.headers import distinct_flows
 from netdyno.plan.patterns import Direction
-from netdyno.values.rates import line_rate, load_fps, load_l1, mtu_of, wire_bits
+from netdyno.values.rates import line_rate, load_l1, mtu_of, wire_bits
 from netdyno.values.records import name_choice
 from netdyno.values.situation import GROUP_AXIS, Behind, Place, Situation
 from netdyno.values.units import L1Rate
@@ -46,7 +48,9 @@ class Stream:
     beside: str = ""
     """The stream that its frames take the place of some of; empty: it is one that is measured."""
     is_constant: bool = False
-    """Whether it is of a class with a rate of its own, which no method sees."""
+    """Whether it is of a class with a rate of its own, which no method changes."""
+    part: Fraction = Fraction(1)
+    """Of a class with a rate of its own, the part of what its port sends of it."""
     vlans: tuple[int | None, int | None] = (None, None)
     """The VLANs that it is on at its sending and at its receiving port, by their numbers among the port's;
     None: its frames have the tags of their profile, if any."""
@@ -208,7 +212,10 @@ def streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
 
     Between two ports of several classes each class without a rate of its own is a stream. A load is the same
     part of each group's line, which is that of its slowest port, without what classes with a rate take of it.
+    Where all classes send by themselves these are the streams.
     """
+    if case.profile.sends_by_itself:
+        return _own_streams(case, wiring)
     free = [1 - taken_by_classes(case, port) for port in wiring.ports]
     return tuple(
         one for stream in _paths(case, wiring) for one in _swept(case, stream, free[stream.place.tx])
@@ -216,31 +223,61 @@ def streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
 
 
 def constant_streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
-    """A stream of each class with a rate of its own, on each way; no method sees them.
+    """A stream of each class with a rate of its own, on each way; no method sees them."""
+    return () if case.profile.sends_by_itself else _own_streams(case, wiring)
 
-    The share of its place is its part of what its port sends of the class.
-    """
-    return tuple(
-        replace(
-            stream,
-            name=f"{stream.name}/{traffic}",
-            place=replace(stream.place, share=stream.place.share / stream.place.line, traffic=traffic),
-            is_constant=True,
-        )
-        for stream in _paths(case, wiring)
-        for traffic, of in case.profile.classes.items()
-        if of.rate is not None
-    )
+
+def _own_streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
+    """A stream of each class with a rate of its own, on each way; its share is of the frames of all."""
+    found = []
+    for stream in _paths(case, wiring):
+        loads = _own_loads(case, wiring.ports[stream.place.tx])
+        fps = {name: _own_fps(case, name, load) for name, load in loads.items()}
+        part, whole = stream.place.share / stream.place.line, sum(fps.values(), Fraction(0))
+        for traffic in fps:
+            place = replace(stream.place, share=stream.place.share * fps[traffic] / whole, traffic=traffic)
+            name = f"{stream.name}/{traffic}"
+            found.append(replace(stream, name=name, place=place, part=part, is_constant=True))
+    return tuple(found)
+
+
+def _own_fps(case: Case, traffic: str, load: L1Rate) -> Fraction:
+    return line_rate(load, case.profile.of_class(traffic).mean).amount
 
 
 def taken_by_classes(case: Case, port: WiredPort) -> Fraction:
-    """The part of a port's line that classes with a rate of their own take."""
-    found = Fraction(0)
-    for traffic, of in case.profile.classes.items():
-        if of.rate is not None:
-            mean = case.profile.of_class(traffic).mix.mean
-            found += load_l1(of.rate.amount, line=port.line, size=mean) / port.line
-    return found
+    """The part of a port's line that classes with a rate of their own take at most."""
+    taken = {name: load / port.line for name, load in _own_loads(case, port).items()}
+    return sum(
+        (max(taken[name] for name in chain) for chain in list_chains(case.profile.classes)), Fraction(0)
+    )
+
+
+def _own_loads(case: Case, port: WiredPort) -> dict[str, L1Rate]:
+    """The load of each class with a rate of its own, where a port sends all of it."""
+    return {
+        name: load_l1(of.rate.amount, line=port.line, size=case.profile.of_class(name).mean)
+        for name, of in case.profile.classes.items()
+        if of.rate is not None
+    }
+
+
+def list_sendings(case: Case, port: WiredPort, share: Fraction = Fraction(1)) -> tuple[Sending, ...]:
+    """What the classes with a rate of their own send on a way that has a share of what its port sends."""
+    return tuple(
+        Sending(
+            name,
+            int(load.amount * share),
+            int(wire_bits(case.profile.of_class(name).mean)),
+            of.bursts,
+            of.delay.ns,
+            of.then,
+            of.starts,
+            of.loops,
+        )
+        for name, load in _own_loads(case, port).items()
+        if (of := case.profile.classes[name])
+    )
 
 
 def _swept(case: Case, stream: Stream, free: Fraction) -> list[Stream]:
@@ -248,7 +285,8 @@ def _swept(case: Case, stream: Stream, free: Fraction) -> list[Stream]:
     found = []
     for traffic, of in case.profile.classes.items():
         if of.share is not None:
-            place = replace(stream.place, share=stream.place.share * of.share.amount * free, traffic=traffic)
+            share = stream.place.share * case.profile.frames_of(traffic) * free
+            place = replace(stream.place, share=share, traffic=traffic)
             found.append(replace(stream, name=f"{stream.name}/{traffic}", place=place))
     return found or [stream]
 
@@ -307,26 +345,30 @@ def _name_end(wiring: Wiring, number: int) -> str:
 
 def _taken(case: Case, wiring: Wiring) -> tuple[Fraction, ...]:
     """The part of each port's line that classes with a rate of their own take where they arrive; none: ()."""
-    found = [Fraction(0)] * len(wiring.ports)
+    found: list[dict[str, Fraction]] = [{} for _ in wiring.ports]
     for stream in constant_streams(case, wiring):
-        profile, rate = (
-            case.profile.of_class(stream.place.traffic),
-            case.profile.classes[stream.place.traffic].rate,
-        )
-        assert rate is not None, "a stream that is constant is of a class with a rate"
-        line = wiring.ports[stream.place.tx].line
-        more = 8 * TAG * _more_tags(wiring, stream)
-        fps = load_fps(rate.amount, line=line, size=profile.mix.mean).amount
-        bits = fps * (wire_bits(profile.mix.mean) + more)
-        found[stream.place.rx] += bits * stream.place.share / wiring.rate_of(stream.place.rx)
-    return tuple(found) if any(found) else ()
+        traffic, port = stream.place.traffic, stream.place.rx
+        bits = wire_bits(_profile_of(case, stream).mean)
+        load = _own_loads(case, wiring.ports[stream.place.tx])[traffic].amount * stream.part
+        load *= (bits + 8 * TAG * _more_tags(wiring, stream)) / bits
+        found[port][traffic] = found[port].get(traffic, Fraction(0)) + load / wiring.rate_of(port)
+    chains = list_chains(case.profile.classes)
+    whole = [sum((max(one[name] for name in chain) for chain in chains if one), Fraction(0)) for one in found]
+    return tuple(whole) if any(whole) else ()
 
 
 def _growth(case: Case, wiring: Wiring, sent: tuple[Stream, ...]) -> tuple[Fraction, ...]:
     """How much longer the frames of each stream are where they arrive, on the line; as long for all: ()."""
-    bits = wire_bits(case.profile.mix.mean)
-    found = [Fraction(bits + 8 * TAG * _more_tags(wiring, stream)) / bits for stream in sent]
+    each = [
+        (wire_bits(_profile_of(case, stream).mean), 8 * TAG * _more_tags(wiring, stream)) for stream in sent
+    ]
+    found = [(bits + more) / bits for bits, more in each]
     return tuple(found) if any(one != 1 for one in found) else ()
+
+
+def _profile_of(case: Case, stream: Stream) -> Profile:
+    """The profile of a case as the class of a stream has it."""
+    return case.profile.of_class(stream.place.traffic)
 
 
 def _more_tags(wiring: Wiring, stream: Stream) -> int:
@@ -511,11 +553,13 @@ def list_uneven(case: Case, wiring: Wiring) -> Mapping[str, str]:
 
 def _given_macs(case: Case, wiring: Wiring, sent: Sequence[Stream]) -> tuple[str, ...]:
     """Of each stream the MAC address that its profile or its link gives for where its frames go."""
-    written = case.profile.headers[0].model_dump(mode="json") if case.profile.headers else {}
     found = []
     for stream in sent:
+        profile = _profile_of(case, stream)
+        headers = profile.of_way(stream.reverse).headers
+        written = headers[0].model_dump(mode="json") if headers else {}
         port, number = wiring.ports[stream.place.tx], stream.vlans[0]
-        is_swapped = stream.reverse and written.get("src") and written.get("dst")
+        is_swapped = stream.reverse and profile.back is None and written.get("src") and written.get("dst")
         hop = written.get("src" if is_swapped else "dst") or (
             port.destination if number is None else port.vlans[number].mac
         )
@@ -526,22 +570,31 @@ def _given_macs(case: Case, wiring: Wiring, sent: Sequence[Stream]) -> tuple[str
 
 def _kept_back(case: Case, wiring: Wiring, sent: Sequence[Stream]) -> tuple[str, ...]:
     """Of each stream that goes to a router why none forwards its packets."""
-    why = find_obstacle([one.model_dump(mode="json") for one in case.profile.headers or ()])
-    found = tuple("" if wiring.ports[one.place.tx].destination == PEER else why for one in sent)
+    why = {
+        traffic: find_obstacle([one.model_dump(mode="json") for one in profile.headers or ()])
+        for traffic in {one.place.traffic for one in sent}
+        if (profile := case.profile.of_class(traffic))
+    }
+    found = tuple(
+        "" if wiring.ports[one.place.tx].destination == PEER else why[one.place.traffic] for one in sent
+    )
     return found if any(found) else ()
 
 
 def _count_distinct(case: Case, wiring: Wiring, sent: tuple[Stream, ...]) -> int:
     """The flows that each stream can have. A profile of one flow has one pair of addresses, whoever asks."""
-    if case.profile.flows == 1:
-        return 1
     ports = len(wiring.ports)
-    return min(distinct_flows(case.profile.between(one.place.tx, one.place.rx, ports=ports)) for one in sent)
+    profiles = [(_profile_of(case, one).of_way(one.reverse), one.place) for one in sent]
+    return min(
+        1
+        if profile.flows == 1
+        else distinct_flows(profile.between(place.tx, place.rx, ports=ports), profile.writes)
+        for profile, place in profiles
+    )
 
 
 def situation(case: Case, wiring: Wiring) -> Situation:
     """What a method may know of a case. wiring: with the ports alone that it opens."""
-    mean = case.profile.mix.mean
     member = min(port.member_bps for port in wiring.ports)
     # One flow stays on one member of a group, whatever the hash: that member's line is its ceiling.
     # Of groups with other members than each other the plan is refused.
@@ -549,11 +602,22 @@ def situation(case: Case, wiring: Wiring) -> Situation:
     sent = streams(case, wiring)
     receivers = [stream.place.rx for stream in sent]
     alone = len(set(receivers)) == len(receivers) and not list_streams_beside(case, wiring)
-    mixed = len(case.profile.mix.weights) > 1 and alone and not wiring.lags
+    profiles = [_profile_of(case, stream) for stream in sent]
+    mean, own_fps = case.profile.mean, None
+    if case.profile.sends_by_itself:
+        shares = [stream.place.share for stream in sent]
+        mean = sum(
+            (share * one.mean for share, one in zip(shares, profiles, strict=True)), Fraction(0)
+        ) / sum(shares, Fraction(0))
+        own_fps = _find_own_fps(case, wiring)
+    mixed = any(len(one.mix.weights) > 1 for one in profiles) and alone and not wiring.lags
+    sizes = tuple(one.mean for one in profiles)
     return Situation(
         streams=tuple(stream.name for stream in sent),
         line_fps=line_rate(wiring.slowest, mean).amount,
         mean_size=mean,
+        own_fps=own_fps,
+        sizes=sizes if any(size != mean for size in sizes) else (),
         flow_ceiling_fps=line_rate(L1Rate(Fraction(member)), mean).amount if single else None,
         # Of a port that receives several streams which of its bytes are whose is unknown.
         mixed_receivers=tuple(receivers) if mixed else (),
@@ -578,6 +642,14 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         prefixes=_count_prefixes(wiring, sent),
         lags=wiring.lags,
     )
+
+
+def _find_own_fps(case: Case, wiring: Wiring) -> Fraction:
+    """The most frames a second that a port sends of classes with rates of their own, at once."""
+    loads = _own_loads(case, min(wiring.ports, key=lambda port: port.line.amount))
+    fps = {name: _own_fps(case, name, load) for name, load in loads.items()}
+    chains = list_chains(case.profile.classes)
+    return sum((max(fps[name] for name in chain) for chain in chains), Fraction(0))
 
 
 def _behind(wiring: Wiring) -> Iterator[Behind]:

@@ -122,11 +122,12 @@ def in_networks(prefix: str, count: int) -> list[str]:
 SizeField: TypeAlias = Annotated[
     Mix,
     PlainValidator(lambda value: OF_MTU if value == OF_MTU.name else read_mix(value)),
-    PlainSerializer(lambda mix: mix.name if mix.name in MIXES or mix is OF_MTU else dict(mix.weights)),
+    PlainSerializer(lambda mix: mix.name if mix.is_named or mix is OF_MTU else dict(mix.weights)),
     WithJsonSchema(
         {
             "anyOf": [
                 {"type": "string", "pattern": FrameSize.pattern(), "examples": ["64B", "1518B"]},
+                {"type": "string", "pattern": "^[0-9]+B?-[0-9]+B$", "examples": ["64B-1518B"]},
                 {"enum": [*MIXES, OF_MTU.name]},
                 {
                     "type": "object",

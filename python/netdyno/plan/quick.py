@@ -65,18 +65,18 @@ class QuickPlan:
         )
         device = {"kind": self.kind, **({"settings": self.settings} if self.settings else {})}
         lines = (
-            f"title: {_quoted(self.title)}",
+            f"title: {quoted(self.title)}",
             "lab:",
             "  nodes:",
             "    tester: {kind: netdyno}",
-            f"    dut: {_flow(device)}",
+            f"    dut: {flow(device)}",
             "  links:",
-            *(f"    - {_flow(link)}" for link in links),
+            *(f"    - {flow(link)}" for link in links),
             "traffic:",
-            f"  {profile}: {_flow(self._profile())}",
-            f"matrix: {_flow({'profile': [profile], 'direction': [self.direction]})}",
-            f"method: {_flow({self.method: self.parameters})}",
-            f"trial: {_flow(self.trial)}",
+            f"  {profile}: {flow(self._profile())}",
+            f"matrix: {flow({'profile': [profile], 'direction': [self.direction]})}",
+            f"method: {flow({self.method: self.parameters})}",
+            f"trial: {flow(self.trial)}",
         )
         return "".join(f"{line}\n" for line in lines)
 
@@ -146,17 +146,17 @@ def _bare(rate: L1Rate) -> str:
     return str(rate).removesuffix(" L1")
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
     """A value as YAML in one line."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_flow(name)}: {_flow(one)}" for name, one in value.items()) + "}"
+        return "{" + ", ".join(f"{flow(name)}: {flow(one)}" for name, one in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+        return "[" + ", ".join(map(flow, value)) + "]"
     if isinstance(value, str) and _PLAIN.fullmatch(value) and scalar(value) == value:
         return value
-    return _quoted(value)
+    return quoted(value)
 
 
-def _quoted(value: Any) -> str:
+def quoted(value: Any) -> str:
     # Beyond the BMP an escape is two halves in JSON, which YAML has not.
     return json.dumps(value, ensure_ascii=False)

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from netdyno.devices import addresses
 from netdyno.plan.arrivals import EVEN, ArrivalField
-from netdyno.plan.classes import Classes
-from netdyno.plan.fields import Element
+from netdyno.plan.classes import Back, Classes, divided_by_rates
+from netdyno.plan.fields import Element, Hex
 from netdyno.plan.flows import FlowsField, SpreadFlows
 from netdyno.plan.headers import (
-    MOST_HEADERS,
     Ethernet,
-    Header,
+    HeadersField,
     Ipv4,
     Ipv6,
     Tcp,
     Udp,
     Vlan,
-    check_order,
     combine,
     distinct_flows,
     most_flows,
@@ -38,8 +37,10 @@ from netdyno.plan.pools import (
     hosts,
     in_networks,
 )
-from netdyno.values.mixes import OF_MTU, Mix, fixed
-from netdyno.values.rates import longest_frame
+from netdyno.plan.writes import MOST_WRITES, Write
+from netdyno.values.mixes import MAX_SIZE, OF_MTU, Mix, fixed
+from netdyno.values.rates import FCS, WIRE_OVERHEAD, longest_frame, wire_bits
+from netdyno.values.units import Duration, Percent
 
 UNTAGGED = "none"
 
@@ -92,15 +93,18 @@ class Profile(Element):
     whatever a link says."""
     addresses: AddressesField | None = None
     """Where frames come from and go to: a name, or two prefixes."""
-    headers: (
-        Annotated[
-            list[Header],
-            AfterValidator(lambda stack: list(check_order(tuple(stack)))),
-            Field(min_length=1, max_length=MOST_HEADERS),
-        ]
-        | None
-    ) = None
+    headers: HeadersField | None = None
     """The whole header stack, instead of ip, protocol, vlan and addresses."""
+
+    writes: list[Write] = Field(default=[], max_length=MOST_WRITES)
+    """Numbers that are written over the frame that the headers make, one after the other; checksums
+    follow."""
+
+    payload: Annotated[Hex, Field(max_length=2 * MAX_SIZE)] = ""
+    """Bytes that are repeated behind headers and probe, in place of bytes that count up."""
+
+    back: Back | None = None
+    """What comes back, if not the same with source and destination of IP swapped."""
 
     answers: bool = False
     """Whether what comes back answers, frame by frame: it goes to where each flow came out, which is learnt
@@ -117,19 +121,66 @@ class Profile(Element):
         count = ADDRESSES[named].networks if isinstance(named, str) and named in ADDRESSES else 0
         return {"flows": count, **value} if count else value
 
+    @model_validator(mode="after")
+    def _divided(self) -> Profile:
+        """Of classes that all have a rate each has its part of the method's load."""
+        if not self.classes or any(one.rate is None for one in self.classes.values()):
+            return self
+        means = {name: self.of_class(name).mean for name in self.classes}
+        return self.with_fields({"classes": divided_by_rates(self.classes, means)})
+
     @property
     def mix(self) -> Mix:
-        """Its sizes."""
+        """Its sizes; of classes with sizes of their own see `parts`."""
         return self.size
+
+    @cached_property
+    def mean(self) -> Fraction:
+        """Average size of the frames that share the method's load, bytes. Shares are of L1 bits, so that of
+        several classes a frame is on average as long as makes their frames a second."""
+        shares = {name: one.share.amount for name, one in self.classes.items() if one.share is not None}
+        if not shares:
+            return self.mix.mean
+        frames = (share / wire_bits(self.of_class(name).mean) for name, share in shares.items())
+        return 1 / sum(frames, Fraction(0)) / 8 - WIRE_OVERHEAD
+
+    def frames_of(self, name: str) -> Fraction:
+        """The part of the frames of the method's load that are of a class with a share of it."""
+        share = self.classes[name].share
+        assert share is not None, "a class without a `rate` has a share"
+        return share.amount * wire_bits(self.mean) / wire_bits(self.of_class(name).mean)
+
+    @property
+    def parts(self) -> tuple[Profile, ...]:
+        """As each of its classes has it; without classes itself alone."""
+        return tuple(self._of_classes.values()) or (self,)
+
+    @property
+    def sends_by_itself(self) -> bool:
+        """Whether no class has a share of a method's load: each sends at a rate and times of its own."""
+        return bool(self.classes) and all(one.share is None for one in self.classes.values())
+
+    def with_even_shares(self) -> Profile:
+        """Its frames as a load of any rate, an even part of each class."""
+        share = Percent(Fraction(1, len(self.classes)))
+        shared: dict[str, Any] = {"share": share, "delay": Duration.of_ns(0), "starts": True}
+        shared |= dict.fromkeys(("rate", "burst", "bursts", "then", "loops"))
+        classes = {name: one.model_copy(update=shared) for name, one in self.classes.items()}
+        return self.with_fields({"classes": classes})
 
     def with_mtu(self, mtu: int) -> Profile:
         """The profile in a lab of that MTU, bytes: `size: mtu` is the longest frame."""
-        if self.size is not OF_MTU:
+
+        def sized(one: Profile) -> Mix:
+            return fixed(longest_frame(mtu, one.own_tags)) if one.size is OF_MTU else one.size
+
+        if all(one.size is not OF_MTU for one in (self, *self.parts)):
             return self
-        found = self.model_copy(update={"size": fixed(longest_frame(mtu, self.own_tags))})
-        # Not those of the profile without a size.
-        found.__dict__.pop("_of_classes", None)
-        return found
+        classes = {
+            name: one if one.size is None else one.model_copy(update={"size": sized(self.of_class(name))})
+            for name, one in self.classes.items()
+        }
+        return self.with_fields({"size": sized(self), **({"classes": classes} if classes else {})})
 
     @property
     def own_tags(self) -> int:
@@ -142,13 +193,25 @@ class Profile(Element):
 
     @cached_property
     def _of_classes(self) -> Mapping[str, Profile]:
-        own = ("size", "flows", "burst", "arrival", "addresses")
-        return {
-            name: self.model_copy(
-                update={field: getattr(one, field) for field in own if getattr(one, field) is not None}
-            )
-            for name, one in self.classes.items()
-        }
+        return {name: self.with_fields({**one.own, "classes": {}}) for name, one in self.classes.items()}
+
+    def with_fields(self, fields: Mapping[str, Any]) -> Profile:
+        """A copy with other fields, without what was derived of the old ones."""
+        found = self.model_copy(update=fields)
+        for derived in ("stack", "mean", "_of_classes", "_backward"):
+            found.__dict__.pop(derived, None)
+        return found
+
+    def of_way(self, reverse: bool) -> Profile:
+        """The profile of what is sent one way; of what comes back, if that has headers of its own."""
+        return self._backward if reverse and self.back is not None else self
+
+    @cached_property
+    def _backward(self) -> Profile:
+        assert self.back is not None, "asked of a profile that says what comes back"
+        payload = self.payload if self.back.payload is None else self.back.payload
+        own = {"headers": self.back.headers, "writes": self.back.writes, "payload": payload}
+        return self.with_fields({**own, "vlan": None, "back": None})
 
     @property
     def spread(self) -> SpreadFlows | None:
@@ -161,7 +224,9 @@ class Profile(Element):
         flows."""
         if self.spread is None:
             return self.flows
-        have = distinct_flows(self.stack) if self.headers is None else most_flows(self.headers)
+        stack = self.stack if self.headers is None else self.headers
+        make = distinct_flows if self.headers is None else most_flows
+        have = make(stack, self.writes)
         return min(self.spread.candidates, have)
 
     @property
@@ -188,11 +253,13 @@ class Profile(Element):
     def can_answer(self) -> bool:
         """Whether translated flows of it are followed: UDP or TCP over IPv4, with a probe."""
         kinds = [header.type for header in self.stack if header.type != "vlan"]
-        return self.probe and kinds in (["ethernet", "ipv4", "udp"], ["ethernet", "ipv4", "tcp"])
+        is_plain = self.probe and not self.writes
+        return is_plain and kinds in (["ethernet", "ipv4", "udp"], ["ethernet", "ipv4", "tcp"])
 
     def smallest(self, more: int = 0) -> int:
         """Bytes of its smallest frame, with so many more than its headers have."""
-        return smallest_frame(self.stack, more=more, probe=self.probe)
+        written = max((write.end for write in self.writes), default=0) + more + FCS
+        return max(smallest_frame(self.stack, more=more, probe=self.probe), written)
 
     def between(
         self,
@@ -210,6 +277,8 @@ class Profile(Element):
         part of how many equal ones, as each VLAN of a link has its own. ValueError if a network is too
         small for that.
         """
+        if reverse and self.back is not None:
+            return self._backward.between(first, second, ports=ports)
         pool = self.pool
         if self.headers is None and (ports > 2 or parts != ((0, 1), (0, 1))):
             ends = [(first, pool.source), (second, pool.destination)]
@@ -227,9 +296,8 @@ class Profile(Element):
         """What must be behind a tester port for its streams to come back; none if `headers` say it."""
         if self.headers is not None:
             return ()
-        pools = (self.pool, *(one.addresses for one in self.classes.values() if one.addresses is not None))
         found: list[str] = []
-        for pool in pools:
+        for pool in (part.pool for part in (self, *self.parts) if part.headers is None):
             both = (pool.source, pool.destination)
             if ports == 2:
                 found.append(both[port])
@@ -240,7 +308,7 @@ class Profile(Element):
     def _stack(self, pool: Addresses, *, reverse: bool = False) -> tuple[Any, ...]:
         """Source and destination as the profile has them; reverse: they will be swapped."""
         if self.headers is not None:
-            return combine(tuple(self.headers), self.candidates)
+            return combine(tuple(self.headers), self.candidates, self.writes)
         ends: list[Any] = []
         for side, prefix in enumerate((pool.source, pool.destination)):
             low, high, _ = hosts(prefix)

@@ -53,7 +53,7 @@ class FakeSession(OneLab):
         """What a wall passes of each load."""
         watch.begin()
         watch.end(lambda: Progress("done", trial.duration_ns, trial.duration_ns))
-        size, known = int(case.profile.mix.mean), situation(case, self._wiring)
+        size, known = int(case.profile.mean), situation(case, self._wiring)
         segments = known.in_frames(trial.segments)
         found = tuple(_stream(name, segments, size) for name in known.streams)
         ports = tuple(PortResult(one.name, 1, 64, 1, 64, 0, (), (), (), ()) for one in self.ports)

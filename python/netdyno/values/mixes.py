@@ -6,6 +6,7 @@ prints its sizes, its average and its RFC 6985 genome.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -17,6 +18,14 @@ from netdyno.values.units import FrameSize, UnitError, decimal
 
 MIN_SIZE = 64
 """Bytes: the smallest Ethernet frame, FCS counted (IEEE 802.3 clause 4A.4.2)."""
+
+MOST_SIZES = 4096
+"""The most sizes of a mix: crates/frame/src/mix.rs."""
+
+LONGEST_CYCLE = 2**20
+"""Frames after which the order of sizes comes again, at most: crates/frame/src/mix.rs."""
+
+_RANGE = re.compile(r"([0-9]+)B?\s*-\s*([0-9]+)B")
 
 MAX_SIZE = 9216
 """Bytes: the largest frame netdyno sends, the largest of RFC 5180 section 5.1.1's examples."""
@@ -36,6 +45,10 @@ _GENOME = {
 """RFC 6985 section 4: the letters of the usual sizes."""
 
 
+MOST_LETTERS = 26
+"""Of a mix of more sizes only their number and their ends are printed."""
+
+
 def mean_size(weights: Iterable[tuple[int, int]]) -> Fraction:
     """Average size of (size, weight) pairs."""
     pairs = list(weights)
@@ -52,6 +65,11 @@ class Mix:
     name: str
     weights: tuple[tuple[int, int], ...]
     origin: str = ""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether its name says its sizes, as a plan may: a named mix, or each size of a range."""
+        return self.name in MIXES or _RANGE.fullmatch(self.name) is not None
 
     @property
     def total(self) -> int:
@@ -77,6 +95,8 @@ class Mix:
     def genome(self) -> str:
         """RFC 6985: the order of sizes, a letter a frame. Long genomes are run-length coded, `28A16B4C`."""
         common = math.gcd(*(weight for _, weight in self.weights))
+        if len(self.weights) > MOST_LETTERS:
+            return f"CUSTOM IMIX - {len(self.weights)} sizes from {self.smallest} to {self.largest} B"
         counts = [(size, weight // common) for size, weight in self.weights]
         standard = all(size in _GENOME for size, _ in counts)
         letters = [
@@ -94,6 +114,9 @@ class Mix:
     def __str__(self) -> str:
         if len(self.weights) == 1:
             return f"{self.weights[0][0]}B"
+        if len(self.weights) > MOST_LETTERS:
+            ends = f"{self.smallest} to {self.largest} B"
+            return f"{self.name}: {len(self.weights)} sizes, {ends}, average {decimal(self.mean, 4)} B"
         sizes = ":".join(str(size) for size, _ in self.weights)
         shares = ":".join(str(weight) for _, weight in self.weights)
         return f"{self.name}: {shares} of {sizes} B, average {decimal(self.mean, 4)} B"
@@ -122,8 +145,30 @@ def fixed(size: int) -> Mix:
     return Mix(f"{size}B", ((size, 1),))
 
 
+def each_size(smallest: int, largest: int) -> Mix:
+    """Each size of a range, equally often, in an order that has the average of all on any stretch of it."""
+    count = largest - smallest + 1
+    # Steps of about the golden section, around and around.
+    step = next(step for step in itertools.count(round(count * 0.618)) if math.gcd(step, count) == 1)
+    sizes = (smallest + number * step % count for number in range(count))
+    return Mix(f"{smallest}B-{largest}B", tuple((size, 1) for size in sizes))
+
+
+def _range(smallest: str, largest: str) -> Mix:
+    low, high = _size(f"{smallest}B"), _size(f"{largest}B")
+    if not 2 <= high - low + 1 <= MOST_SIZES:
+        why = f"{high - low + 1} sizes" if low <= high else f"{low} is above {high}"
+        raise UnitError(
+            f"{smallest}B-{largest}B",
+            f"is no range of sizes: {why}",
+            f"the smallest, then the largest, and at most {MOST_SIZES}",
+            code="out-of-range",
+        )
+    return each_size(low, high)
+
+
 def read_mix(value: object) -> Mix:
-    """A mix as a plan or a command line has it: `64B`, `imix/bench`, or sizes with weights.
+    """A mix as a plan or a command line has it: `64B`, `64B-1518B`, `imix/bench`, or sizes with weights.
 
     Raises Problem or Problems.
     """
@@ -133,6 +178,8 @@ def read_mix(value: object) -> Mix:
         return MIXES[value]
     if isinstance(value, Mapping):
         return _weighed(value)
+    if isinstance(value, str) and (found := _RANGE.fullmatch(value.strip())):
+        return _range(*found.groups())
     if isinstance(value, str) and not re.match(r"[-+.]?[0-9]", value):
         raise Problem(
             f"unknown mix `{value[:40]}`",
@@ -209,8 +256,18 @@ def _weighed(table: Mapping[object, object]) -> Mix:
                 weights[size] = weight
         except Problem as problem:
             problems.append(Problem(problem.message, problem.hint, (place,), code=problem.code))
-    if len(table) > 256:
-        problems.append(Problem(f"a mix of {len(table)} sizes", "give at most 256", code="too-many"))
+    if len(table) > MOST_SIZES:
+        problems.append(
+            Problem(f"a mix of {len(table)} sizes", f"give at most {MOST_SIZES}", code="too-many")
+        )
     if problems:
         raise Problems(problems)
+    cycle = sum(weights.values()) // math.gcd(*weights.values())
+    most = min(LONGEST_CYCLE, LONGEST_CYCLE * 256 // len(weights))
+    if cycle > most:
+        raise Problem(
+            f"these weights make a cycle of {cycle} frames",
+            f"smaller weights: {most} frames of {len(weights)} sizes at most",
+            code="too-many",
+        )
     return Mix("own mix", tuple(weights.items()))

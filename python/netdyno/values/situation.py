@@ -24,7 +24,7 @@ class Place:
     tx: int
     rx: int
     share: Fraction = Fraction(1)
-    """Its share of its sending port's load, times `line`."""
+    """Its part of the frames of its sending port's load, times `line`."""
     traffic: str = ""
     group: str = ""
     """Its port group, if the plan has groups."""
@@ -74,6 +74,11 @@ class Situation:
     (of another tool's test), as the next one."""
     mean_size: Fraction
     """Average frame size, bytes, FCS counted."""
+    sizes: tuple[Fraction, ...] = ()
+    """Of each stream the average size of its frames, where those of classes differ; empty: `mean_size`."""
+    own_fps: Fraction | None = None
+    """Where all classes send at rates and times of their own, the most frames a second that a port sends at
+    once; the load of a method has no effect. None: the streams have the load of the method."""
     flow_ceiling_fps: Fraction | None = None
     """With one flow over a group: what one member carries. None: no such ceiling."""
     mixed_receivers: tuple[int, ...] = ()
@@ -198,6 +203,14 @@ class Situation:
         if not self.places:
             return Fraction(len(members))
         return sum((self.places[member].share for member in members), Fraction(0))
+
+    def size(self, scope: str) -> Fraction:
+        """Average size of a scope's frames, bytes, FCS counted."""
+        if not self.sizes:
+            return self.mean_size
+        parts = [(self.places[member].share, self.sizes[member]) for member in self.members(scope)]
+        whole = sum((share for share, _ in parts), Fraction(0))
+        return sum((share * size for share, size in parts), Fraction(0)) / whole
 
     def line(self, scope: str) -> Fraction:
         """The most frames per second that can come of a scope.

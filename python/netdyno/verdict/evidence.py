@@ -16,7 +16,7 @@ from netdyno.methods.reasons.tester import SentLonger, Unsent
 from netdyno.stats.carrier import CarrierSpan
 from netdyno.values.load import Happened
 from netdyno.values.outcome import CarrierCause, Outcome, PortResult, StreamResult
-from netdyno.values.rates import WIRE_OVERHEAD
+from netdyno.values.rates import WIRE_OVERHEAD, wire_bits
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.verdict.coincidence import is_coincident
@@ -681,6 +681,8 @@ class Evidence:
             ports: dict[int, list[Fraction]] = {}
             for stream in trial.streams:
                 full = self.situation.out_fps(stream.name) * (planned_ns or sending_ns(trial)) / 10**9
+                # Of frames of its own size as many more or fewer.
+                full *= wire_bits(self.situation.mean_size) / wire_bits(self.situation.size(stream.name))
                 shares = ports.setdefault(self._receivers[stream.name], [Fraction(0), Fraction(0)])
                 if full:
                     shares[0] += stream.offered / full

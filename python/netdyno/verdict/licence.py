@@ -108,7 +108,7 @@ def _find_part_of_line(figure: Fraction, layer: str, case: StoredCase, scope: st
     """The part of the line that a figure is, if it is what some members of a LAG carry; None: it is not."""
     assert case.wiring is not None
     situation = case.wiring.situation
-    part = figure / (situation.line(scope) * wire_bits(situation.mean_size))
+    part = figure / (situation.line(scope) * wire_bits(situation.size(scope)))
     nearest = Fraction(round(part * MOST_MEMBERS), MOST_MEMBERS)
     return nearest if layer == "L1" and nearest and abs(part - nearest) <= SAME * nearest else None
 
@@ -141,7 +141,7 @@ def hint(value: Value, result: Result, evidence: Evidence) -> RoundFigure | None
         number = number if value.high - value.low <= ROUND * value.low else None
     if not number or evidence.situation.mixed_receivers:
         return None
-    point = _Point(0, evidence.situation.mean_size, number)
+    point = _Point(0, evidence.situation.size(value.scope), number)
     return find_round_figure(point.fps, point.size, HINT)
 
 
@@ -191,7 +191,7 @@ def _find_passed_rate(case: StoredCase, value: str, scope: str) -> _Point | None
         # No load passed: what the search came down to is a step of its own, the same for all sizes.
         return None
     number = _find_lasting_rate(case.result, value, scope)
-    return None if not number else _Point(case.head.number, case.wiring.situation.mean_size, number)
+    return None if not number else _Point(case.head.number, case.wiring.situation.size(scope), number)
 
 
 def _find_lasting_rate(result: Result, headline: str, scope: str) -> Fraction | None:

@@ -51,7 +51,7 @@ impl Gather {
     }
 
     /// From when frames of these sizes would depart one by one to when they do in bursts.
-    pub fn gather(&mut self, times: &mut [u64], sizes: &[u8]) {
+    pub fn gather(&mut self, times: &mut [u64], sizes: &[u16]) {
         for (time, &size) in times.iter_mut().zip(sizes) {
             if self.place == 0 {
                 (self.start, self.since) = (*time, (0, 0));

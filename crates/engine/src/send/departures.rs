@@ -68,7 +68,7 @@ pub struct Departures {
     /// Number of the next frame to compute, if only some are wanted.
     number: u64,
     times: [u64; BLOCK],
-    sizes: [u8; BLOCK],
+    sizes: [u16; BLOCK],
     head: usize,
     len: usize,
 }
@@ -123,7 +123,7 @@ impl Departures {
     /// They stay until [`Self::advance`] goes past them, so frames that could not be sent stand here still.
     #[inline]
     #[must_use]
-    pub fn block(&self) -> (&[u64], &[u8]) {
+    pub fn block(&self) -> (&[u64], &[u16]) {
         (&self.times[self.head..self.len], &self.sizes[self.head..self.len])
     }
 

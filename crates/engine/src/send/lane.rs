@@ -145,7 +145,7 @@ impl Lane {
     }
 
     /// Writes the next frames into `places` of `burst`, of `sizes` and departing at `at`.
-    pub(super) fn deal(&mut self, burst: &mut Burst<'_>, places: &[u8], sizes: &[u8], at: &[u64]) {
+    pub(super) fn deal(&mut self, burst: &mut Burst<'_>, places: &[u8], sizes: &[u16], at: &[u64]) {
         let mut first = 0;
         while first < at.len() {
             let run = self.together(at.len() - first);

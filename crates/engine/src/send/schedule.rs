@@ -29,7 +29,7 @@ pub const L1_OVERHEAD_BYTES: u64 = 20;
 pub struct Schedule {
     pub(super) stretches: Arc<[Stretch]>,
     /// Size index of frame k, over and over.
-    pub(super) order: Arc<[u8]>,
+    pub(super) order: Arc<[u16]>,
     /// Units of load of one frame of each size.
     pub(super) units: Arc<[u64]>,
     /// Bytes on the line of the frames of the order before each place, and of all.
@@ -43,7 +43,7 @@ pub struct Schedule {
 impl Schedule {
     /// A schedule of `segments`, whose frames take their sizes in `order` (indices into `sizes`).
     #[must_use]
-    pub fn new(segments: &[Segment], sizes: &[SizeSpec], order: &[u8]) -> Self {
+    pub fn new(segments: &[Segment], sizes: &[SizeSpec], order: &[u16]) -> Self {
         let mut start_ps = 0;
         let stretches = segments
             .iter()
@@ -208,8 +208,9 @@ impl Schedule {
     /// The load `t_ps` from the start, L1 bits per second; behind the end that at the end.
     #[must_use]
     pub(super) fn bps_at(&self, t_ps: u64) -> u64 {
-        let stretch = self.stretches.iter().rev().find(|stretch| stretch.start_ps <= t_ps);
-        let Some(stretch) = stretch else { return 0 };
+        // Of finite bursts there are thousands of stretches.
+        let begun = self.stretches.partition_point(|stretch| stretch.start_ps <= t_ps);
+        let Some(stretch) = self.stretches[..begun].last() else { return 0 };
         let even = stretch.bps_at(t_ps);
         match &self.arrival {
             Some(Arrival::Wave(wave)) => wave.bps_at(t_ps - stretch.start_ps, stretch.duration_ps, even),
@@ -220,8 +221,10 @@ impl Schedule {
     /// The highest load between two times from the start, both included, L1 bits per second; 0 behind the end.
     #[must_use]
     pub(super) fn highest_bps_within(&self, from_ps: u64, until_ps: u64) -> u64 {
-        let within = |stretch: &&Stretch| stretch.start_ps <= until_ps && stretch.start_ps + stretch.duration_ps > from_ps;
-        let within = self.stretches.iter().filter(within);
+        let ended = self
+            .stretches
+            .partition_point(|stretch| stretch.start_ps + stretch.duration_ps <= from_ps);
+        let within = self.stretches[ended..].iter().take_while(|stretch| stretch.start_ps <= until_ps);
         let highest = within.map(|stretch| stretch.bps_at(from_ps).max(stretch.bps_at(until_ps))).max();
         self.highest_around(highest.unwrap_or(0))
     }

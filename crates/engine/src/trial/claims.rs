@@ -49,12 +49,12 @@ pub fn claims(spec: &TrialSpec) -> Vec<Vec<Claim>> {
         }
     }
     for (index, stream) in spec.streams.iter().enumerate() {
-        let Ok(template) = frames(stream, stream_seed(spec.seed, index), true) else {
+        let Ok(template) = frames(stream, stream_seed(spec.seed, index)) else {
             continue;
         };
         let frame = template.frame(0, 0, 0, 0);
         let Some(layers) = parse(&frame) else { continue };
-        for packet in [&layers.outer, &layers.inner] {
+        for packet in [&layers.outer, &layers.inner].into_iter().filter(|_| stream.probe) {
             let probe_at = template.probe_offset().checked_sub(packet.l3);
             probes.extend(probe_at.into_iter().flat_map(|at| probe(&layers, packet, at as u16)));
         }

@@ -6,7 +6,7 @@ pub(super) mod compile;
 pub(super) mod mixed;
 
 use crate::bytes::put;
-use crate::checksum::{add_halves, finish, finish_half, finish_udp};
+use crate::checksum::{add_halves, finish, finish_half, finish_udp, fold, halves};
 use crate::probe::Probe;
 use crate::stack::MOST_HEADERS;
 use crate::vary::{Random, hash, scale};
@@ -19,9 +19,12 @@ pub struct Cursor {
     flows: Range<u32>,
     flow: u32,
     sequence: u64,
-    /// `flow` modulo each of [`Plan::periods`], and what it is of the first of its flows.
+    /// `flow` modulo each of [`Plan::periods`], then where each of [`Plan::wheels`] is; and what these are of the first of its flows.
     counters: Vec<u32>,
     first: Vec<u32>,
+    /// Flows that each wheel has been where it is for, and of the first of its flows.
+    stays: Vec<u32>,
+    first_stays: Vec<u32>,
 }
 
 impl Cursor {
@@ -58,6 +61,24 @@ struct Image {
     sums: Vec<u16>,
     ip: u16,
     l4: u16,
+}
+
+/// A counter that goes on by `step` every so many flows, modulo `size`, from `first` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Wheel {
+    every: u32,
+    first: u64,
+    step: u64,
+    size: u64,
+}
+
+impl Wheel {
+    /// Where it is in flow `flow`, and for how many flows it has been there. Divides.
+    fn at(self, flow: u32) -> (u32, u32) {
+        let turned = u128::from(self.step) * u128::from(flow / self.every);
+        let place = (u128::from(self.first) + turned) % u128::from(self.size);
+        (place as u32, flow % self.every)
+    }
 }
 
 /// Number of a counter in the cursor, or the flow itself.
@@ -109,8 +130,24 @@ struct Wide {
 #[derive(Clone, Debug)]
 enum WideDraw {
     List { values: Vec<u128>, counter: Counter },
-    Step { start: u128, step: u64, counter: Counter },
+    Step { start: u128, step: i64, counter: Counter },
     Random(Random),
+}
+
+/// Bytes that are written over all else, with the same checksums: `width` of them at `offset`. Of the number plus `add`, shifted
+/// to the left and then to the right, the bits in `mask`.
+#[derive(Clone, Debug)]
+struct Piece {
+    offset: usize,
+    width: usize,
+    draw: Draw,
+    add: u64,
+    left: u32,
+    right: u32,
+    mask: u64,
+    counts_in: u32,
+    /// It ends at an odd offset: in sums its bytes are the other way round.
+    is_odd: bool,
 }
 
 /// A checksum that varies, in the order of writing: from the inside out.
@@ -152,13 +189,17 @@ pub(super) struct Plan {
     /// Offset of the probe, and of what is behind it.
     payload: usize,
     head: usize,
+    /// Whether bytes count up behind all that is a frame's own.
+    counts_up: bool,
     /// Whether there are long frames: to write no more of them than [`Plan::head`] is worth while where the rest is there.
     has_long: bool,
     /// With [`Shape::Udp4`]: those that count in no checksum.
     patches: Vec<Patch>,
     wides: Vec<Wide>,
+    pieces: Vec<Piece>,
     sums: Vec<Sum>,
     periods: Vec<u32>,
+    wheels: Vec<Wheel>,
 }
 
 /// Bytes copied at once.
@@ -194,7 +235,8 @@ impl Draw {
         match self {
             Self::Constant(value) => *value,
             Self::Random { key, min, span } => min + scale(hash(*key, cursor.flow), *span),
-            Self::Step { start, step, counter } => start + step * u64::from(at(*counter)),
+            // A step downwards is one upwards around the end.
+            Self::Step { start, step, counter } => start.wrapping_add(step.wrapping_mul(at(*counter).into())),
             Self::List { values, counter } => values[at(*counter) as usize],
             Self::Sequence => cursor.sequence & 0xffff,
         }
@@ -206,7 +248,7 @@ impl WideDraw {
         let at = |counter: Counter| if counter == FLOW { cursor.flow } else { cursor.counters[counter] };
         match self {
             Self::List { values, counter } => values[at(*counter) as usize],
-            Self::Step { start, step, counter } => start + u128::from(*step) * u128::from(at(*counter)),
+            Self::Step { start, step, counter } => start.wrapping_add_signed(i128::from(*step) * i128::from(at(*counter))),
             Self::Random(random) => random.value(cursor.flow),
         }
     }
@@ -232,6 +274,40 @@ impl Patch {
             }
         }
         number
+    }
+}
+
+impl Piece {
+    /// Writes it, and returns what that adds to a sum (below 2^34): the new bytes and the complement of the old ones (RFC 1624).
+    #[inline]
+    fn write(&self, cursor: &Cursor, slot: &mut [u8]) -> u64 {
+        let number = self.draw.number(cursor).wrapping_add(self.add) << self.left >> self.right & self.mask;
+        let old = match self.width {
+            1 => self.replace::<1>(number, slot),
+            2 => self.replace::<2>(number, slot),
+            3 => self.replace::<3>(number, slot),
+            4 => self.replace::<4>(number, slot),
+            5 => self.replace::<5>(number, slot),
+            6 => self.replace::<6>(number, slot),
+            7 => self.replace::<7>(number, slot),
+            _ => self.replace::<8>(number, slot),
+        };
+        let change = halves(number) + halves(!old);
+        if self.is_odd { fold(change).swap_bytes().into() } else { change }
+    }
+
+    /// Writes `number` in place of the bits that it returns.
+    #[inline]
+    fn replace<const N: usize>(&self, number: u64, slot: &mut [u8]) -> u64 {
+        let Some(bytes) = slot[self.offset..].first_chunk_mut::<N>() else {
+            return 0;
+        };
+        let mut word = [0; 8];
+        word[8 - N..].copy_from_slice(bytes);
+        let old = u64::from_be_bytes(word);
+        let new = (old & !self.mask | number).to_be_bytes();
+        bytes.copy_from_slice(&new[8 - N..]);
+        old & self.mask
     }
 }
 
@@ -262,13 +338,17 @@ impl Udp4 {
 
 impl Plan {
     pub fn cursor(&self, flows: Range<u32>) -> Cursor {
-        let first: Vec<u32> = self.periods.iter().map(|period| flows.start % period).collect();
+        let mut first: Vec<u32> = self.periods.iter().map(|period| flows.start % period).collect();
+        let (places, first_stays): (Vec<u32>, Vec<u32>) = self.wheels.iter().map(|wheel| wheel.at(flows.start)).unzip();
+        first.extend(places);
         Cursor {
             flow: flows.start,
             flows,
             sequence: 0,
             counters: first.clone(),
             first,
+            stays: first_stays.clone(),
+            first_stays,
         }
     }
 
@@ -276,6 +356,10 @@ impl Plan {
         (cursor.flow, cursor.sequence) = (flow, sequence);
         for (counter, period) in cursor.counters.iter_mut().zip(&self.periods) {
             *counter = flow % period;
+        }
+        let places = cursor.counters[self.periods.len()..].iter_mut().zip(&mut cursor.stays);
+        for ((counter, stays), wheel) in places.zip(&self.wheels) {
+            (*counter, *stays) = wheel.at(flow);
         }
     }
 
@@ -287,11 +371,28 @@ impl Plan {
             cursor.flow = cursor.flows.start;
             cursor.sequence += 1;
             cursor.counters.copy_from_slice(&cursor.first);
+            cursor.stays.copy_from_slice(&cursor.first_stays);
         } else {
             cursor.flow = flow;
             for (counter, period) in cursor.counters.iter_mut().zip(&self.periods) {
                 let next = *counter + 1;
                 *counter = if next == *period { 0 } else { next };
+            }
+            if !self.wheels.is_empty() {
+                self.turn(cursor);
+            }
+        }
+    }
+
+    /// Turns the wheels by one flow.
+    fn turn(&self, cursor: &mut Cursor) {
+        let places = cursor.counters[self.periods.len()..].iter_mut().zip(&mut cursor.stays);
+        for ((counter, stays), wheel) in places.zip(&self.wheels) {
+            *stays += 1;
+            if *stays == wheel.every {
+                let next = u64::from(*counter) + wheel.step;
+                *stays = 0;
+                *counter = if next >= wheel.size { next - wheel.size } else { next } as u32;
             }
         }
     }
@@ -381,6 +482,10 @@ impl Plan {
                 value & 0xffff_ffff,
             ];
             add(&mut totals, wide.counts_in, words.iter().sum::<u128>() as u64);
+        }
+        for piece in &self.pieces {
+            let value = piece.write(cursor, slot);
+            add(&mut totals, piece.counts_in, value);
         }
         for (index, sum) in self.sums.iter().enumerate() {
             let total = totals[index % MOST_HEADERS];

@@ -9,9 +9,10 @@ impl Template {
     /// Gives flow `i` the headers of flow `picks[i]`, of which there are as many as flows.
     pub fn pick(&mut self, picks: &[u32]) {
         debug_assert_eq!(picks.len(), self.flows.count as usize);
-        for field in &mut self.stack.fields {
-            if !matches!(field.source, Source::Constant(_)) {
-                field.source = Source::List(picks.iter().map(|&flow| field.source.value(flow)).collect());
+        let fields = self.stack.fields.iter_mut().map(|field| &mut field.source);
+        for source in fields.chain(self.stack.writes.iter_mut().map(|write| &mut write.source)) {
+            if !matches!(source, Source::Constant(_)) {
+                *source = Source::List(picks.iter().map(|&flow| source.value(flow)).collect());
             }
         }
         (self.images, self.plan) = compile(&self.stack, &self.sizes, self.flows.count);

@@ -5,6 +5,7 @@ use crate::layout::mac;
 use crate::parse::Tag;
 use crate::spec::Mac;
 use crate::vary::Source;
+use crate::write::StackWrite;
 use std::collections::HashSet;
 
 impl Template {
@@ -26,17 +27,27 @@ impl Template {
     pub fn destinations(&self, most: u32) -> impl Iterator<Item = (Mac, Vec<Tag>)> + '_ {
         let dst = self.stack.fields.iter().find(|field| field.header == 0 && field.field == "dst");
         let dst = &dst.expect("the first header is Ethernet").source;
-        let sources = [dst].into_iter().chain(self.vids()).collect();
+        let over_dst = || self.stack.writes.iter().filter(|write| write.at < 6);
+        let sources = [dst].into_iter().chain(self.vids()).chain(over_dst().map(|write| &write.source));
+        let (sources, is_written) = (sources.collect(), over_dst().next().is_some());
         Different::new(sources, self.flows.count.min(most)).map(move |flow| {
             let tags = if self.tags == 0 { Vec::new() } else { self.tags(flow) };
-            (mac(dst.value(flow)), tags)
+            let written = || {
+                self.frame(flow, 0, 0, 0)[..6]
+                    .iter()
+                    .fold(0, |number, byte| number << 8 | u128::from(*byte))
+            };
+            (mac(if is_written { written() } else { dst.value(flow) }), tags)
         })
     }
 
     /// What the VLAN identifiers of the outermost tags vary by.
     fn vids(&self) -> impl Iterator<Item = &Source> {
         let outermost = self.stack.fields.iter().filter(|field| (1..=self.tags).contains(&field.header));
-        outermost.map(|field| &field.source)
+        let tags = 12..12 + 4 * self.tags;
+        let is_over = move |write: &&StackWrite| write.at < tags.end && write.range().end > tags.start;
+        let written = self.stack.writes.iter().filter(is_over);
+        outermost.map(|field| &field.source).chain(written.map(|write| &write.source))
     }
 }
 

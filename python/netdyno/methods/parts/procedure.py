@@ -163,6 +163,8 @@ class Procedure(Generic[P]):
     """Rules for the plan as a whole, by their name in the table of rules."""
     is_in_parts: bool = False
     """Whether its trials are parts of one load, kept packed until all have ended: there may be thousands."""
+    sends_by_itself: bool = False
+    """Whether it may have no load, where all classes of the traffic have rates and times of their own."""
     counts_alone: bool = False
     """Whether counts of each stream are all that it must have: frames without a probe will do."""
     needs_even: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -14,6 +15,7 @@ from netdyno.store import StoredRun
 from netdyno.values import number as printed
 from netdyno.values.reason import Reason
 from netdyno.values.records import StoredCase, StoredTrial
+from netdyno.values.situation import Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.knee import with_capped_knees
 from netdyno.verdict.so_far import SearchSoFar
@@ -84,7 +86,8 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         places=wiring.situation.places if wiring else (),
         ports=tuple(port["name"] for port in ports),
         mean_size=wiring.situation.mean_size or None if wiring else None,
-        sizes=tuple((size["size"], size["weight"]) for size in stream.get("sizes", ())),
+        stream_sizes=wiring.situation.sizes if wiring else (),
+        sizes=_sizes(stream, specs, wiring.situation if wiring else None),
         flows=stream.get("flows"),
         burst=max((stream.get("burst", 1) for stream in sent), default=1),
         arrival=_arrival(sent),
@@ -116,6 +119,31 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         tags=wiring.situation.tags if wiring else 0,
         so_far=_so_far(case, trials),
     )
+
+
+MOST_WEIGHT = 10_000
+"""Weights of sizes that are no round numbers are rounded to so many."""
+
+
+def _sizes(
+    stream: Mapping[str, Any], specs: Sequence[Mapping[str, Any]], situation: Situation | None
+) -> tuple[tuple[int, int], ...]:
+    """Frame sizes and their weights: of a measured stream, or of all where those of classes differ."""
+    if situation is None or not situation.sizes:
+        return tuple((size["size"], size["weight"]) for size in stream.get("sizes", ()))
+    mixes = {one["name"]: one["sizes"] for spec in specs[:1] for one in spec.get("streams", ())}
+    parts: dict[int, Fraction] = {}
+    for name in situation.streams:
+        mix = mixes.get(name, ())
+        total = sum(size["weight"] for size in mix)
+        for size in mix:
+            part = situation.share(name) * Fraction(size["weight"], total)
+            parts[size["size"]] = parts.get(size["size"], Fraction(0)) + part
+    whole = math.lcm(*(part.denominator for part in parts.values()))
+    weights = {size: int(part * whole) for size, part in sorted(parts.items())}
+    common = math.gcd(*weights.values()) or 1
+    rough = max(Fraction(max(weights.values(), default=1), common * MOST_WEIGHT), Fraction(1))
+    return tuple((size, max(round(weight / common / rough), 1)) for size, weight in weights.items())
 
 
 def _so_far(case: StoredCase, trials: Sequence[StoredTrial]) -> tuple[Reason, ...]:

@@ -92,6 +92,8 @@ class CaseView:
     """Frames per second of average size that one direction can carry."""
     mean_size: Fraction | None
     """Average frame size, bytes, FCS counted."""
+    stream_sizes: tuple[Fraction, ...]
+    """Of each stream the average size of its frames, where those of classes differ."""
     sizes: tuple[tuple[int, int], ...]
     """Frame sizes in bytes, FCS counted, and their weights; empty if no trial was run."""
     flows: int | None
@@ -221,7 +223,9 @@ class CaseView:
         if self.line_fps is None:
             return None
         mean = self.mean_size or Fraction(0)
-        return Situation(self.streams, self.line_fps, mean, places=self.places, lags=self.lags)
+        return Situation(
+            self.streams, self.line_fps, mean, sizes=self.stream_sizes, places=self.places, lags=self.lags
+        )
 
     def streams_of(self, scope: str) -> tuple[str, ...]:
         """The streams of a scope; none if it is not known here."""
@@ -237,7 +241,12 @@ class CaseView:
 
     def l1_of(self, value: Value) -> Fraction | None:
         """L1 bits per second of a rate; None of another value."""
-        return None if value.number is None or value.unit != "fps" else self.l1_bps(value.number)
+        if value.number is None or value.unit != "fps":
+            return None
+        known = self.situation
+        if known is None or not known.sizes or value.scope not in known.scopes:
+            return self.l1_bps(value.number)
+        return value.number * wire_bits(known.size(value.scope))
 
     def l1_bps(self, fps: Fraction) -> Fraction | None:
         """L1 bits per second of that many frames of average size."""

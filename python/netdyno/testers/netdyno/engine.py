@@ -62,6 +62,13 @@ def _refusals(name: str) -> Iterator[None]:
         raise
 
 
+def frames(trial: str, stream: int, first: int, count: int) -> list[dict[str, Any]]:
+    """Frames of a stream of a TrialSpec, unsent: `{"at_ps", "frame": hex}`. Raises TesterError."""
+    with _refusals(ENGINE):
+        found: list[dict[str, Any]] = json.loads(module().frames(trial, stream, first, count))
+        return found
+
+
 class Opened:
     """An open session of the engine: JSON in, JSON out, as docs/interfaces.md has it."""
 

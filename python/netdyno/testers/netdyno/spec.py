@@ -19,12 +19,23 @@ from netdyno.devices import routes
 from netdyno.devices.emulated.hellos import adjacencies_of
 from netdyno.devices.wiring import PEER, Trait, is_mac
 from netdyno.plan.arrivals import CONSTANT, EVEN
-from netdyno.plan.matrix import Case, Stream, list_streams_beside, own_flows, own_prefixes, stack_of, streams
+from netdyno.plan.bursts import list_bursts, list_segments
+from netdyno.plan.matrix import (
+    Case,
+    Stream,
+    list_sendings,
+    list_streams_beside,
+    own_flows,
+    own_prefixes,
+    stack_of,
+    streams,
+)
 from netdyno.plan.quick import SOURCE_PORT
+from netdyno.plan.writes import write_out
 from netdyno.testers.netdyno.adjacencies import read_adjacencies
 from netdyno.values.engine_reason import EngineReason
 from netdyno.values.health import Health, HostHealth
-from netdyno.values.load import Event, Frames, Trial
+from netdyno.values.load import STEADY, Event, Frames, Trial
 from netdyno.values.outcome import (
     Conflict,
     FrameCounts,
@@ -37,7 +48,7 @@ from netdyno.values.outcome import (
     Said,
     StreamResult,
 )
-from netdyno.values.rates import FCS, load_l1
+from netdyno.values.rates import FCS, load_fps, load_l1, wire_bits
 from netdyno.values.units import L1Rate, Rate
 
 if TYPE_CHECKING:
@@ -59,8 +70,7 @@ UNSET_MAC = "00:00:00:00:00:00"
 
 def session_spec(wiring: Wiring, *cases: Case) -> dict[str, Any]:
     """What is joined to what, opened for the frames of these cases; without any for common Ethernet's."""
-    profiles = [case.profile.of_class(name) for case in cases for name in ("", *case.profile.classes)]
-    sizes = [size for profile in profiles for size, _ in profile.mix.weights]
+    sizes = [part.mix.largest for case in cases for part in case.profile.parts]
     longest = max([*sizes, *(case.modifier.longest for case in cases)], default=None)
     return {**wiring.session, **({} if longest is None else {"max_frame": longest - FCS})}
 
@@ -118,7 +128,7 @@ def trial_spec(
 def _on_vlans(case: Case, wiring: Wiring, port: WiredPort) -> dict[str, Any]:
     """Who a port is on the VLANs of its link, and its OSPF neighbours in virtual time."""
     ends = adjacencies_of(port) if Trait.SAYS_HELLO in wiring.traits else []
-    vlans = [vlan.spec(_version(case)) for vlan in port.vlans]
+    vlans = [vlan.spec(_version(case.profile.parts[0])) for vlan in port.vlans]
     if ends and vlans:
         vlans = [vlan | {"ospf": one.tester} for vlan, one in zip(vlans, ends, strict=True)]
     return {"vlans": vlans, **({"ospf": ends[0].tester} if ends and not vlans else {})}
@@ -130,7 +140,7 @@ def _stream_spec(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> di
     asked = None if stream.is_constant else trial.frames.flows
     flows = own_flows(stream, wiring, profile.flows if asked is None else asked)
     picked = () if stream.beside or stream.is_constant else trial.frames.picked.get(stream.name, ())
-    burst = _burst(profile, wiring, stream, trial)
+    burst = _burst(case, profile, wiring, stream, trial)
     # A trial of bursts asks for these and nothing else.
     asks_bursts = trial.frames.burst is not None and not stream.is_constant
     arrival = EVEN if stream.beside or asks_bursts else profile.arrival
@@ -185,14 +195,14 @@ def event_spec(event: Event, ports: Sequence[str]) -> dict[str, Any]:
     return {"at_ns": event.at_ns, "kind": event.kind, "port": port}
 
 
-def _burst(profile: Profile, wiring: Wiring, stream: Stream, trial: Trial) -> int:
+def _burst(case: Case, profile: Profile, wiring: Wiring, stream: Stream, trial: Trial) -> int:
     """Frames of a burst; at a load above the line there are none, for nothing is between them.
 
     No trial changes those of a class with a rate of its own.
     """
     if stream.is_constant:
         return profile.burst
-    loads = (load_l1(rate, line=wiring.slowest, size=profile.mix.mean) for rate in trial.rates)
+    loads = (load_l1(rate, line=wiring.slowest, size=case.profile.mean) for rate in trial.rates)
     if any(load > wiring.ports[stream.place.tx].line for load in loads):
         return 1
     return profile.burst if trial.frames.burst is None else trial.frames.burst
@@ -207,18 +217,24 @@ def _schedule(
     """
     own = trial.frames.loads.get(stream.beside or stream.name)
     part = case.modifier.share / (1 - case.modifier.share) if stream.beside else Fraction(1)
-    segments, share = (trial.segments, stream.place.share) if own is None else (own, part)
+    share = stream.part if stream.is_constant else stream.place.share
+    segments, share = (trial.segments, share) if own is None else (own, part)
     if not segments:
         segments = Frames.steady(L1Rate(Fraction(0)), trial.duration_ns, "silent").segments
-    line = wiring.slowest
+    # A load of the method is of its frames on average, one of a stream alone of frames of that.
+    line, size = wiring.slowest, case.profile.mean if own is None else profile.mean
+    if stream.is_constant and any(one.has_time for one in case.profile.classes.values()):
+        return _own_schedule(case, wiring, stream, sum(one.duration_ns for one in segments))
     if stream.is_constant:
+        size = profile.mean
         rate = case.profile.classes[stream.place.traffic].rate
         assert rate is not None, "a stream that is constant is of a class with a rate"
         line = wiring.ports[stream.place.tx].line
         segments = tuple(replace(one, from_rate=rate.amount, to_rate=rate.amount) for one in segments)
 
     def bps(rate: Rate) -> int:
-        return (load_l1(rate, line=line, size=profile.mix.mean).amount * share).__floor__()
+        fps = load_fps(rate, line=line, size=size).amount * share
+        return (fps * wire_bits(profile.mean)).__floor__()
 
     return [
         {
@@ -231,14 +247,26 @@ def _schedule(
     ]
 
 
+def _own_schedule(case: Case, wiring: Wiring, stream: Stream, duration_ns: int) -> list[dict[str, Any]]:
+    """The load of a class with a rate of its own, of which some send at times of theirs."""
+    sendings = list_sendings(case, wiring.ports[stream.place.tx], stream.part)
+    bursts = list_bursts(sendings, duration_ns)[stream.place.traffic]
+    (one,) = (one for one in sendings if one.name == stream.place.traffic)
+    return [
+        {"name": STEADY, "duration_ns": length_ns, "from_bps": begin, "to_bps": end}
+        for length_ns, begin, end in list_segments(one, bursts, duration_ns)
+    ]
+
+
 def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows: int) -> dict[str, Any]:
     """Header stack of one stream, and who its destination MAC is. profile: as its class has it."""
-    place, reverse = stream.place, stream.reverse
+    place, reverse = stream.place, stream.reverse and profile.back is None
+    profile = profile.of_way(stream.reverse)
     port = wiring.ports[place.tx]
     on = None if stream.vlans[0] is None else port.vlans[stream.vlans[0]]
     if stream.beside and case.modifier.headers is not None:
         headers = _with_tags(case.modifier.headers(profile, port.mac), on)
-        return {"headers": headers, "destination": "written", "arrives_on": None}
+        return {"headers": headers, "writes": [], "payload": "", "destination": "written", "arrives_on": None}
     stack = stack_of(profile, wiring, stream)
     headers = _with_tags([header.model_dump(mode="json") for header in stack], on)
     if place.traffic:
@@ -256,7 +284,8 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
     elif stream.to:
         outer["dst"] = BROADCAST if stream.to == "all" else _stations(flows)
     written = outer["dst"] is not None
-    if written and reverse and not stream.to and outer["src"] is not None:
+    swapped = written and reverse and not stream.to and outer["src"] is not None
+    if swapped:
         outer["src"], outer["dst"] = outer["dst"], outer["src"]
     for index, header in enumerate(headers):
         if header["type"] == "ethernet":
@@ -265,7 +294,7 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
             header["dst"] = (
                 header["dst"] if header["dst"] is not None else (UNSET_MAC if index == 0 else port.mac)
             )
-    hop = _next_hop(case, port, on)
+    hop = _next_hop(profile, port, on)
     if not written and is_mac(hop):
         outer["dst"], written = hop, True
     destination: Any = "written" if written else PEER if hop == PEER else {"gateway": hop}
@@ -273,7 +302,15 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
     arrives = () if stream.vlans[1] is None else wiring.ports[place.rx].vlans[stream.vlans[1]].tags
     changed = [{"vid": vid, "tpid": tpid} for vid, tpid in arrives] if arrives != sent else None
     written_out = [{name: value for name, value in header.items() if value is not None} for header in headers]
-    return {"headers": written_out, "destination": destination, "arrives_on": changed}
+    tags = 4 * (len(headers) - len(stack))
+    writes = write_out(profile.writes, profile.stack, reverse=reverse, macs=swapped, tags=tags)
+    return {
+        "headers": written_out,
+        "writes": writes,
+        "payload": profile.payload,
+        "destination": destination,
+        "arrives_on": changed,
+    }
 
 
 def _between_hosts(headers: Sequence[dict[str, Any]], source: str, destination: str, flows: int) -> None:
@@ -306,18 +343,18 @@ def _mark(headers: list[dict[str, Any]], traffic: TrafficClass) -> None:
             outermost[field] = value
 
 
-def _version(case: Case) -> int:
-    """The IP version of the case's outermost network layer; 4 where there is none."""
-    network = next((header.type for header in case.profile.stack if header.type in ("ipv4", "ipv6")), "ipv4")
+def _version(profile: Profile) -> int:
+    """The IP version of a profile's outermost network layer; 4 where there is none."""
+    network = next((header.type for header in profile.stack if header.type in ("ipv4", "ipv6")), "ipv4")
     return 6 if network == "ipv6" else 4
 
 
-def _next_hop(case: Case, port: WiredPort, on: Subinterface | None = None) -> str:
-    """Whom a port's frames of a case are addressed to, on a VLAN of its link or as the profile has them:
+def _next_hop(profile: Profile, port: WiredPort, on: Subinterface | None = None) -> str:
+    """Whom a port's frames of a profile are addressed to, on a VLAN of its link or as the profile has them:
     `peer`, an IP address or a MAC address."""
     if on is not None:
-        return on.next_hop(_version(case))
-    return (port.destination_ipv6 if _version(case) == 6 else None) or port.destination
+        return on.next_hop(_version(profile))
+    return (port.destination_ipv6 if _version(profile) == 6 else None) or port.destination
 
 
 def _gateway(case: Case, port: WiredPort) -> str | None:
@@ -325,13 +362,14 @@ def _gateway(case: Case, port: WiredPort) -> str | None:
 
     On VLANs of its link those have their own.
     """
-    hop = _next_hop(case, port)
+    first = case.profile.parts[0]
+    hop = _next_hop(first, port)
     if hop == PEER or is_mac(hop) or (port.vlans and case.profile.takes_tags):
         return None
     ours = port.ipv6 if ":" in hop else port.ipv4
     if ours is None and any(vlan.gateway == hop for vlan in port.vlans):
         ours = next(vlan.address for vlan in port.vlans if vlan.gateway == hop)
-    written = case.profile.stack[0].model_dump(mode="json").get("dst") is not None
+    written = first.stack[0].model_dump(mode="json").get("dst") is not None
     return None if ours is None or written else hop
 
 

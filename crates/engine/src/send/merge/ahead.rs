@@ -18,7 +18,7 @@ pub struct Ahead {
     /// In times, where the first begins: at a line of the cache.
     skip: usize,
     times: Vec<u64>,
-    sizes: Vec<u8>,
+    sizes: Vec<u16>,
     /// Of each group, the first that is left and the end of them.
     left: Vec<(u8, u8)>,
 }
@@ -42,7 +42,7 @@ impl Ahead {
 
     /// Times and size indices of the next frames of a group: at least one unless its schedule has ended.
     #[inline]
-    pub fn of(&self, group: usize) -> (&[u64], &[u8]) {
+    pub fn of(&self, group: usize) -> (&[u64], &[u16]) {
         let (from, to) = self.left[group];
         let (first, from, to) = (group * self.depth, usize::from(from), usize::from(to));
         (&self.times[self.skip + first..][from..to], &self.sizes[first..][from..to])
@@ -83,7 +83,7 @@ impl Ahead {
 
     /// Goes past the next frame of a group: its size index, and when the one behind it is due.
     #[inline]
-    pub fn take(&mut self, number: usize, lane: &mut Lane) -> (u8, u64) {
+    pub fn take(&mut self, number: usize, lane: &mut Lane) -> (u16, u64) {
         let size = self.sizes[number * self.depth + usize::from(self.left[number].0)];
         self.advance(number, 1, lane);
         (size, self.peek(number))

@@ -13,7 +13,7 @@ pub struct Frames {
     pub count: usize,
     pub times: Vec<u64>,
     pub lanes: Vec<u16>,
-    pub sizes: Vec<u8>,
+    pub sizes: Vec<u16>,
 }
 
 impl Frames {

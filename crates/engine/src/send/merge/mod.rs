@@ -48,7 +48,7 @@ impl Merged {
     /// Times, lanes and size indices of the next frames, a burst at least unless all schedules end before. They stay until
     /// [`Self::advance`] goes past them.
     #[inline]
-    pub fn block(&self) -> (&[u64], &[u16], &[u8]) {
+    pub fn block(&self) -> (&[u64], &[u16], &[u16]) {
         let left = self.head..self.frames.count;
         (
             &self.frames.times[left.clone()],

@@ -61,7 +61,7 @@ pub struct Sent {
 struct Split {
     places: [u8; BLOCK],
     at: [u64; BLOCK],
-    sizes: [u8; BLOCK],
+    sizes: [u16; BLOCK],
     count: usize,
 }
 

@@ -150,7 +150,7 @@ fn observer(spec: &TrialSpec, first_flow: u32, flows: u32) -> impl Fn() -> Optio
 }
 
 /// The schedule of a stream whose frames take their sizes in `order`, arriving as it asks.
-fn schedule(stream: &StreamSpec, order: &[u8], seed: u64) -> Result<Schedule, SpecError> {
+fn schedule(stream: &StreamSpec, order: &[u16], seed: u64) -> Result<Schedule, SpecError> {
     let refused = |why: String, hint: &str| Err(SpecError::new("arrival", why, hint.to_owned()));
     if let ArrivalSpec::Wave(WaveSpec { period_ns, depth_ppm, .. }) = stream.arrival {
         let longest = stream.schedule.iter().map(|segment| segment.duration_ns).max().unwrap_or(0);
@@ -216,11 +216,10 @@ pub fn stream_seed(seed: u64, index: usize) -> u64 {
     seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// The frames of a stream whose fields draw by `seed`, with a probe or without.
-pub fn frames(stream: &StreamSpec, seed: u64, probe: bool) -> Result<Template, FrameError> {
+/// The frames of a stream whose fields draw by `seed`.
+pub fn frames(stream: &StreamSpec, seed: u64) -> Result<Template, FrameError> {
     let sizes: Vec<u32> = stream.sizes.iter().map(|size| size.size).collect();
-    let make = if probe { Template::new } else { Template::without_probe };
-    let mut template = make(&stream.headers, &sizes, stream.flows, seed)?;
+    let mut template = Template::of(stream.content(), &sizes, stream.flows, seed)?;
     if !stream.pick.is_empty() {
         template.pick(&stream.pick);
     }
@@ -235,7 +234,7 @@ fn template(
     infos: &[PortInfo],
     hosts: &[Host],
     first_flow: u32,
-) -> Result<(Vec<u8>, Template), SpecError> {
+) -> Result<(Vec<u16>, Template), SpecError> {
     for (what, port) in [("tx_port", stream.tx_port), ("rx_port", stream.rx_port)] {
         if port >= infos.len() {
             let why = format!("there is no port {port}; ports are numbered 0 to {}", infos.len().saturating_sub(1));
@@ -249,8 +248,16 @@ fn template(
     let weights: Vec<u32> = stream.sizes.iter().map(|size| size.weight).collect();
     let order = mix::order(&weights);
     if order.is_empty() {
-        let why = format!("{} sizes, none of which has a weight, or more than 256", sizes.len());
-        return Err(SpecError::new("sizes", why, "give at least one size a weight of 1"));
+        let (most, cycle) = (mix::MOST_SIZES, mix::LONGEST_CYCLE);
+        let why = format!(
+            "{} sizes, none of which has a weight, or more than {most}, or of a cycle of too many frames",
+            sizes.len()
+        );
+        return Err(SpecError::new(
+            "sizes",
+            why,
+            format!("give at least one size a weight of 1, and {cycle} in all at most"),
+        ));
     }
     let tx = &infos[stream.tx_port];
     if let Some(size) = sizes.iter().find(|&&size| size > tx.max_frame + FCS_BYTES) {
@@ -276,12 +283,12 @@ fn template(
         return Err(SpecError::new("pick", why, "one for each flow"));
     }
     let refused = |error: FrameError| SpecError::new("", error.to_string(), error.hint);
-    let mut template = frames(stream, seed, stream.probe).map_err(refused)?;
+    let mut template = frames(stream, seed).map_err(refused)?;
     template.set_first_flow(first_flow);
     if let Some(of) = stream.answers {
         // Of a device that translates nothing.
         let asked = &spec.streams[of];
-        let asked = frames(asked, stream_seed(spec.seed, of), true).map_err(refused)?;
+        let asked = frames(asked, stream_seed(spec.seed, of)).map_err(refused)?;
         template.set_tuples(&asked.tuples().map(FourTuple::reversed).collect::<Vec<_>>());
     }
     if stream.destination == Destination::Peer {

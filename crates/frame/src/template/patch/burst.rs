@@ -38,14 +38,14 @@ pub(in crate::template) struct Asked<'a> {
     pub images: &'a [u8],
     pub flows: Flows,
     /// Index of each frame's size.
-    pub sizes: &'a [u8],
+    pub sizes: &'a [u16],
     /// Picoseconds.
     pub departures: &'a [u64],
 }
 
 impl Asked<'_> {
     /// The frames' places in the burst, [`WIDTH`] and [`WIDTH`], and their sizes and departures.
-    fn blocks(&self) -> impl Iterator<Item = (std::ops::Range<usize>, &[u8], &[u64])> {
+    fn blocks(&self) -> impl Iterator<Item = (std::ops::Range<usize>, &[u16], &[u64])> {
         let blocks = self.sizes.chunks(WIDTH).zip(self.departures.chunks(WIDTH));
         blocks.enumerate().map(|(number, (sizes, departures))| {
             let count = sizes.len().min(departures.len());
@@ -306,7 +306,7 @@ impl Plan {
 
     /// The image of a size; most templates have one.
     #[inline]
-    fn image(&self, size: u8) -> &Image {
+    fn image(&self, size: u16) -> &Image {
         match &self.images[..] {
             [image] => image,
             images => &images[usize::from(size)],

@@ -1,6 +1,6 @@
 //! From a laid-out stack to images and what is patched over them; once a template, so it may take its time.
 
-use super::{Counter, Draw, FLOW, Image, LINE, LONG, Patch, Plan, Shape, Sum, Udp4, Wide, WideDraw};
+use super::{Counter, Draw, FLOW, Image, LINE, LONG, Patch, Piece, Plan, Shape, Sum, Udp4, Wheel, Wide, WideDraw};
 use crate::FCS_BYTES;
 use crate::bytes::put;
 use crate::checksum::{fold, pseudo_header, sum};
@@ -8,6 +8,7 @@ use crate::layout::{Checksum, Stack, StackField};
 use crate::parse::protocol;
 use crate::probe::{PROBE_BYTES, Probe};
 use crate::vary::{Random, Source};
+use crate::write::StackWrite;
 
 /// The images of all sizes, and what is patched over them.
 pub(in crate::template) fn compile(stack: &Stack, sizes: &[u32], flows: u32) -> (Vec<u8>, Plan) {
@@ -15,6 +16,7 @@ pub(in crate::template) fn compile(stack: &Stack, sizes: &[u32], flows: u32) -> 
         stack,
         flows,
         periods: Vec::new(),
+        wheels: Vec::new(),
         variable: Vec::new(),
     };
     let plan = compiler.plan();
@@ -28,8 +30,8 @@ pub(in crate::template) fn compile(stack: &Stack, sizes: &[u32], flows: u32) -> 
         .map(|(field, value)| unpatched(field, *value, flows))
         .collect();
     for &size in sizes {
-        let frame = stack.frame(size, &first, Probe::default());
-        let mut bare = stack.frame(size, &fixed, Probe::default());
+        let frame = stack.frame(size, &first, &[], Probe::default());
+        let mut bare = stack.frame(size, &fixed, &[], Probe::default());
         for checksum in &compiler.variable {
             put(&mut bare, checksum.offset, [0, 0]);
         }
@@ -51,7 +53,7 @@ pub(in crate::template) fn compile(stack: &Stack, sizes: &[u32], flows: u32) -> 
             ip,
             l4,
         });
-        plan.has_long |= frame.len() >= plan.head() + LONG;
+        plan.has_long |= plan.counts_up && frame.len() >= plan.head() + LONG;
         images.extend_from_slice(&frame);
         images.resize(images.len().next_multiple_of(LINE), 0);
     }
@@ -61,7 +63,7 @@ pub(in crate::template) fn compile(stack: &Stack, sizes: &[u32], flows: u32) -> 
 /// What of a field's `value` in flow 0 is not patched.
 fn unpatched(field: &StackField, value: u128, flows: u32) -> u128 {
     let (min, max) = field.source.range();
-    match varies(field, flows) {
+    match varies(&field.source, flows) {
         false => value,
         true if min >> 64 == max >> 64 => (value >> 64) << 64,
         true => 0,
@@ -81,9 +83,13 @@ fn udp4_sums(frame: &[u8], l3: usize) -> (u16, u16) {
     (fold(ip), fold(pseudo + sum(&packet[20..])))
 }
 
-/// Whether a field differs between any two of the flows there are.
-fn varies(field: &StackField, flows: u32) -> bool {
-    flows > 1 && !matches!(field.source, Source::Constant(_))
+/// Whether the values differ between any two of the flows there are.
+fn varies(source: &Source, flows: u32) -> bool {
+    match source {
+        Source::Constant(_) => false,
+        Source::Slow { every, .. } => flows > *every,
+        _ => flows > 1,
+    }
 }
 
 /// Whether a field's values differ beyond their low 64 bits.
@@ -96,15 +102,18 @@ struct Compiler<'a> {
     stack: &'a Stack,
     flows: u32,
     periods: Vec<u32>,
+    wheels: Vec<Wheel>,
     /// Checksums that vary, from the inside out.
     variable: Vec<Checksum>,
 }
 
 impl Compiler<'_> {
     fn plan(&mut self) -> Plan {
-        let changing: Vec<&StackField> = self.stack.fields.iter().filter(|field| varies(field, self.flows)).collect();
+        let changing = self.stack.fields.iter().filter(|field| varies(&field.source, self.flows));
+        let changing: Vec<&StackField> = changing.collect();
         let mut offsets: Vec<usize> = changing.iter().map(|field| field.offset).collect();
         offsets.extend(self.stack.echo_sequence);
+        offsets.extend(self.stack.writes.iter().flat_map(StackWrite::range));
         for checksum in self.stack.checksums.iter().rev() {
             if offsets.iter().any(|offset| checksum.covers(*offset)) {
                 offsets.push(checksum.offset);
@@ -127,12 +136,24 @@ impl Compiler<'_> {
             images: Vec::new(),
             payload: self.stack.payload(),
             head: self.stack.head(),
+            counts_up: self.stack.fill.is_empty(),
             has_long: false,
             patches: Vec::new(),
             wides: Vec::new(),
+            pieces: Vec::new(),
             sums,
             periods: Vec::new(),
+            wheels: Vec::new(),
         };
+        // Wheels are numbered behind these.
+        let written = self.stack.writes.iter().map(|write| &write.source);
+        for source in changing.iter().map(|field| &field.source).chain(written) {
+            match source {
+                Source::List(values) => self.counter(values.len() as u64),
+                Source::Step { count, .. } => self.counter(*count),
+                _ => continue,
+            };
+        }
         plan.shape = match self.udp4() {
             _ if self.stack.probe == 0 => Shape::Bare,
             _ if offsets.is_empty() => Shape::Constant,
@@ -142,7 +163,7 @@ impl Compiler<'_> {
         };
         for field in changing {
             let counts_in = self.counts_in(field.offset);
-            match self.draw(field) {
+            match self.field(field) {
                 _ if counts_in != 0 && matches!(plan.shape, Shape::Udp4(_)) => {}
                 Some(draw) => plan.patches.push(self.patch(field, draw, counts_in)),
                 None => plan.wides.push(Wide {
@@ -163,7 +184,15 @@ impl Compiler<'_> {
                 counts_in,
             });
         }
+        for write in &self.stack.writes {
+            let draw = match varies(&write.source, self.flows) {
+                true => self.draw(&write.source),
+                false => Draw::Constant(write.source.value(0) as u64),
+            };
+            plan.pieces.extend(self.pieces(write, &draw));
+        }
         plan.periods = std::mem::take(&mut self.periods);
+        plan.wheels = std::mem::take(&mut self.wheels);
         plan
     }
 
@@ -185,46 +214,107 @@ impl Compiler<'_> {
         })
     }
 
-    /// How the field's number follows; `None` if it takes more than 64 bits.
-    fn draw(&mut self, field: &StackField) -> Option<Draw> {
-        let low = |value: u128| value as u64;
-        // Of an IPv6 address whose high half is the same in all flows only the low half is drawn.
-        if is_wide(field) {
-            return None;
+    fn wheel(&mut self, wheel: Wheel) -> Counter {
+        let known = self.wheels.iter().position(|known| *known == wheel).unwrap_or_else(|| {
+            self.wheels.push(wheel);
+            self.wheels.len() - 1
+        });
+        self.periods.len() + known
+    }
+
+    /// What a source that walks takes the next value by.
+    fn walk(&mut self, source: &Source) -> Counter {
+        let (every, size, first, step) = match source {
+            Source::Slow { every, of } => match &**of {
+                Source::Range(range) => (*every, range.size, range.first, range.step),
+                of => (*every, of.period().unwrap_or(1), 0, 1),
+            },
+            Source::Range(range) => (1, range.size, range.first, range.step),
+            other => return self.counter(other.period().unwrap_or(1)),
+        };
+        self.wheel(Wheel { every, first, step, size })
+    }
+
+    /// A write as runs of bytes that count in the same checksums.
+    fn pieces(&self, write: &StackWrite, draw: &Draw) -> Vec<Piece> {
+        let counts_in = |at: usize| self.counts_in(at & !1);
+        let mut found = Vec::new();
+        let (mut from, end) = (write.at, write.range().end);
+        while from < end {
+            let to = (from..end).find(|at| counts_in(*at) != counts_in(from)).unwrap_or(end);
+            let behind = 8 * (end - to) as u32;
+            let bits = u32::from(write.shift.unsigned_abs());
+            let (left, right) = if write.shift < 0 { (0, bits + behind) } else { (bits, behind) };
+            let own = u64::MAX >> (64 - 8 * (to - from));
+            found.push(Piece {
+                offset: from,
+                width: to - from,
+                draw: draw.clone(),
+                add: write.add,
+                left,
+                right: right.min(63),
+                mask: if right > 63 { 0 } else { write.mask >> behind & own },
+                counts_in: counts_in(from),
+                is_odd: to % 2 == 1,
+            });
+            from = to;
         }
-        Some(match &field.source {
+        found
+    }
+
+    /// How the field's number follows; `None` if it takes more than 64 bits.
+    fn field(&mut self, field: &StackField) -> Option<Draw> {
+        // Of an IPv6 address whose high half is the same in all flows only the low half is drawn.
+        (!is_wide(field)).then(|| self.draw(&field.source))
+    }
+
+    /// How the low 64 bits of a number follow.
+    fn draw(&mut self, source: &Source) -> Draw {
+        let low = |value: u128| value as u64;
+        match source.values() {
             Source::List(values) => Draw::List {
                 values: values.iter().copied().map(low).collect(),
-                counter: self.counter(values.len() as u64),
+                counter: self.walk(source),
             },
-            Source::Step { start, step, count } => Draw::Step {
+            Source::Step { start, step, .. } => Draw::Step {
                 start: low(*start),
-                step: *step,
-                counter: self.counter(*count),
+                step: *step as u64,
+                counter: self.walk(source),
+            },
+            Source::Range(range) => Draw::Step {
+                start: low(range.min),
+                step: 1,
+                counter: self.walk(source),
             },
             Source::Random(Random { key, min, span }) => Draw::Random {
                 key: *key,
                 min: low(*min),
                 span: low(*span),
             },
-            Source::Constant(value) => Draw::Constant(low(*value)),
-        })
+            other => Draw::Constant(low(other.value(0))),
+        }
     }
 
     fn wide_draw(&mut self, field: &StackField) -> WideDraw {
-        match &field.source {
+        let source = &field.source;
+        match source.values() {
             Source::List(values) => WideDraw::List {
                 values: values.clone(),
-                counter: self.counter(values.len() as u64),
+                counter: self.walk(source),
             },
-            Source::Step { start, step, count } => WideDraw::Step {
+            Source::Step { start, step, .. } => WideDraw::Step {
                 start: *start,
                 step: *step,
-                counter: self.counter(*count),
+                counter: self.walk(source),
+            },
+            Source::Range(range) => WideDraw::Step {
+                start: range.min,
+                step: 1,
+                counter: self.walk(source),
             },
             Source::Random(random) => WideDraw::Random(*random),
-            Source::Constant(value) => WideDraw::List {
-                values: vec![*value],
+            other => WideDraw::List {
+                values: vec![other.value(0)],
                 counter: self.counter(1),
             },
         }
@@ -239,7 +329,7 @@ impl Compiler<'_> {
         // The bits beside the value; of an IPv6 address there are none.
         let zero = vec![0; self.stack.fields.len()];
         let size = (self.stack.payload() + PROBE_BYTES) as u32 + FCS_BYTES;
-        let bare = self.stack.frame(size, &zero, Probe::default());
+        let bare = self.stack.frame(size, &zero, &[], Probe::default());
         let others = bare[offset..offset + width]
             .iter()
             .fold(0, |bits, byte| bits << 8 | u64::from(*byte));
@@ -255,7 +345,7 @@ impl Compiler<'_> {
 
     /// The addresses and ports of an innermost IPv4/UDP, if nothing else counts in a variable checksum.
     fn udp4(&mut self) -> Option<Udp4> {
-        let l3 = self.stack.payload().checked_sub(28)?;
+        let l3 = self.stack.payload().checked_sub(28).filter(|_| self.stack.writes.is_empty())?;
         let find = |name: &str, offset: usize| {
             let mut fields = self.stack.fields.iter();
             fields.find(|field| field.field == name && field.offset == offset)
@@ -275,7 +365,7 @@ impl Compiler<'_> {
             .variable
             .iter()
             .any(|checksum| checksum.offset != l3 + 10 && checksum.offset != l3 + 26);
-        let fields = self.stack.fields.iter().filter(|field| varies(field, self.flows));
+        let fields = self.stack.fields.iter().filter(|field| varies(&field.source, self.flows));
         let other_fields = fields
             .filter(|field| !ends.iter().any(|end| end.offset == field.offset))
             .any(|field| self.counts_in(field.offset) != 0);
@@ -295,8 +385,8 @@ impl Compiler<'_> {
         let first = |field: &StackField| Draw::Constant(field.source.value(0) as u64);
         let flows = self.flows;
         let [src, dst, sport, dport] = ends.map(|field| {
-            if varies(field, flows) {
-                self.draw(field)
+            if varies(&field.source, flows) {
+                self.field(field)
             } else {
                 Some(first(field))
             }

@@ -98,7 +98,10 @@ impl Mixed {
     /// many sizes and their probes in the same place.
     pub(in crate::template) fn new<'a>(templates: impl Iterator<Item = Compiled<'a>> + Clone) -> Option<Self> {
         let plan = templates.clone().next()?.plan;
-        let is_alike = |other: &Plan| kind(other) == kind(plan) && other.payload == plan.payload && other.images.len() == plan.images.len();
+        let is_alike = |other: &Plan| {
+            let is_same = other.payload == plan.payload && other.counts_up == plan.counts_up;
+            is_same && kind(other) == kind(plan) && other.images.len() == plan.images.len()
+        };
         let bytes: usize = templates.clone().map(|template| template.images.len()).sum();
         if !templates.clone().all(|template| is_alike(template.plan)) || u32::try_from(bytes).is_err() {
             return None;
@@ -166,7 +169,7 @@ impl Mixed {
     ///
     /// # Panics
     /// If a slot is shorter than its frame, or there is no such template or size.
-    pub fn write(&mut self, which: &[u16], sizes: &[u8], departures: &[u64], slots: &mut impl Slots, next: impl FnMut(usize) -> Place) {
+    pub fn write(&mut self, which: &[u16], sizes: &[u16], departures: &[u64], slots: &mut impl Slots, next: impl FnMut(usize) -> Place) {
         if self.has_long && slots.remembers() {
             self.write_as::<true>(which, sizes, departures, slots, next);
         } else {
@@ -180,7 +183,7 @@ impl Mixed {
     fn write_as<const HEADS: bool>(
         &mut self,
         which: &[u16],
-        sizes: &[u8],
+        sizes: &[u16],
         departures: &[u64],
         slots: &mut impl Slots,
         next: impl FnMut(usize) -> Place,
@@ -206,7 +209,7 @@ impl Mixed {
     fn write_each<const HEADS: bool>(
         &mut self,
         which: &[u16],
-        sizes: &[u8],
+        sizes: &[u16],
         departures: &[u64],
         slots: &mut impl Slots,
         mut next: impl FnMut(usize) -> Place,
