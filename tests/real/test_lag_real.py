@@ -164,10 +164,8 @@ def test_flows_chosen_for_members_load_them_in_the_shares(
             direction="uni",
             duration="2s",
             failures="[]",
-        )
-        text = text.replace("flows: 256", f"flows: {{count: 64, members: {members}}}").replace(
-            "settle: 100ms", "settle: 2s"
-        )
+            flows=f"{{count: 64, members: {members}}}",
+        ).replace("settle: 100ms", "settle: 2s")
         outcome = runner.run(parse(text), tmp_path, counts, runner.Selection())
     with open_run(outcome.folder, REASONS) as stored:
         (case,) = view(stored).cases

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from netdyno.campaign.inside import count_members_of
+from netdyno.devices.wiring import LabError
 from netdyno.methods.wrap.members import Wanted, learning_s
 from netdyno.plan.matrix import count_candidates, list_spread, own_flows, situation
 
@@ -33,7 +34,28 @@ def wanted_members(plan: Plan, case: Case, wiring: Wiring, known: Situation) -> 
         spread.shares,
         {one.name: members for one, members in to_lags.items() if not one.place.bundle},
         lambda trial, outcome, port: count_members_of(known, wiring, trial, outcome, port),
+        {
+            one.place.bundle: _carrying(spread.shares, wiring, one.place.bundle)
+            for one in to_lags
+            if spread.shares and one.place.bundle
+        },
     )
+
+
+def _carrying(shares: tuple[int, ...], wiring: Wiring, ports: tuple[int, ...]) -> tuple[int, ...]:
+    """The shares of these ports of a LAG, which are fewer where members did not join. Raises LabError."""
+    lag = wiring.ports[ports[0]].lag
+    if lag is None:
+        return shares
+    of = dict(zip((f"{lag.name}.{one}" for one in lag.interfaces), shares, strict=True))
+    found = tuple(of[wiring.ports[port].name] for port in ports)
+    if not any(found):
+        raise LabError(
+            f"no member of `{lag.name}` that joined is to carry flows",
+            "look at the members that did not, or give those that did a share",
+            code="lag-not-formed",
+        )
+    return found
 
 
 class OneByOne(NamedTuple):

@@ -456,7 +456,8 @@ def list_spread(plan: Plan, case: Case, wiring: Wiring) -> Iterator[tuple[Stream
     """The streams whose flows are chosen for members of the LAG or bundle that they go to, and how many
     members that has."""
     for stream in streams(case, wiring) if case.profile.spread is not None else ():
-        members = len(stream.place.bundle) or count_inside(plan, wiring, stream.place.rx)
+        at_tester = stream.place.bundle or wiring.ports[stream.place.rx].lag
+        members = len(stream.place.bundle) if at_tester else count_inside(plan, wiring, stream.place.rx)
         if members > 1:
             yield stream, members
 

@@ -241,6 +241,11 @@ class Trial:
         return self.load
 
     @property
+    def has_failure(self) -> bool:
+        """Whether a link goes down in it, or LACP falls silent on a member."""
+        return any(one.kind in OF_LINKS | OF_LACP for one in self.events)
+
+    @property
     def segments(self) -> tuple[Segment, ...]:
         """The load of every sending port over time; none of a load that asks for no rate."""
         return self.load.segments

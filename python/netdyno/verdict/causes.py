@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations, groupby, product
+from itertools import combinations, groupby, product, takewhile
 from math import isqrt, prod
 from typing import TypeAlias
 
@@ -340,7 +340,9 @@ def _find_idle_members(outcomes: Sequence[Outcome], known: Evidence) -> IdleMemb
         idle = frames.count(0)
         if 0 < idle < len(frames) and min(known.flows, sum(frames)) >= FLOWS_A_MEMBER * len(frames):
             busiest = frames.index(max(frames))
-            is_drawn = all(drawn for _, _, drawn in known.varies)
+            # Fields of senders, such as their MAC addresses, are beside those in which flows differ.
+            senders = len({place.tx for place in known.situation.places})
+            is_drawn = all(drawn for _, _, drawn in known.varies) and len(frames) - idle > senders
             return IdleMembers(
                 port,
                 idle,
@@ -385,7 +387,8 @@ def _find_polarised(made: Iterable[tuple[Trial, Outcome]], known: Evidence) -> I
     of members and by what the tester's ports received."""
     held = [
         (trial.duration_ns, outcome)
-        for trial, outcome in made
+        # After a member died a device may leave flows where they went.
+        for trial, outcome in takewhile(lambda one: not one[0].has_failure, made)
         if not trial.events
         and not outcome.carrier_losses
         and trial.frames.flows is None

@@ -83,6 +83,10 @@ class _Runner:
         self._failed: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="lacp", daemon=True)
         self._guards: dict[int, PutBack] = {}
+        self._begun_ns = time.monotonic_ns()
+        self._carrying = 0
+        self.formed_ns = 0
+        """How long it took until as many members carried frames as ever did."""
 
     def begin(self) -> None:
         self._thread.start()
@@ -136,6 +140,9 @@ class _Runner:
             each = tuple(zip(self.ports, self.lacp.members, self.lacp.find_hangs(), strict=True))
             found = tuple(one for one in each if one[2] or one[1].left >= FLAPS)
             if len(found) == len(each):
+                # Of members that come and go those that carry now are better than none.
+                found = tuple(one for one in each if one[2])
+            if len(found) == len(each):
                 return found
             for _, member, _ in found:
                 member.is_left_out = True
@@ -180,6 +187,8 @@ class _Runner:
                         self._look()
                     now = time.monotonic_ns()
                     self._send(self.lacp.tick(now))
+                    if (carrying := sum(one.carries for one in self.lacp.members)) > self._carrying:
+                        self._carrying, self.formed_ns = carrying, now - self._begun_ns
                     next_ns = self.lacp.next_ns
                 wait_s = LOOK_S if next_ns == NEVER else (next_ns - now) / 1e9
                 for key, _ in selector.select(min(max(wait_s, 0.001), LOOK_S)):
@@ -326,7 +335,6 @@ def _await_formed(runner: _Runner, begun: float, tell: Callable[[str], None]) ->
     while any(runner.find_hangs()) and time.monotonic() <= begun + UP_S:
         tell(f"LACP of {runner.find_waiting()}")
         time.sleep(LOOK_S)
-    took_ns = round((time.monotonic() - begun) * 1e9)
     left_out = runner.leave_out() if any(runner.find_hangs()) else ()
     states = tuple(f"`{port.name}`: {_describe(member, hang)}" for port, member, hang in left_out)
     if len(left_out) == count:
@@ -338,7 +346,7 @@ def _await_formed(runner: _Runner, begun: float, tell: Callable[[str], None]) ->
         )
     partner = runner.lacp.partner
     assert partner is not None, "a LAG that carries frames has a partner"
-    yield LagFormed(name, count - len(left_out), *partner, took_ns)
+    yield LagFormed(name, count - len(left_out), *partner, runner.formed_ns)
     if left_out:
         yield MembersLeftOut(name, count - len(left_out), count, states)
 

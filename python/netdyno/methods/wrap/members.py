@@ -54,7 +54,8 @@ class Wanted:
     """What a plan wants of members. every: candidates of all streams of a way together, as `Frames.flows`.
     candidates, flows: of each stream. shares: of each member, in order; none: even ones. inside: of streams
     to a LAG that ends at no port of the tester, how many members the device counts. count: frames that each
-    of them sent in a trial, of the LAG opposite a tester port; None: unknown."""
+    of them sent in a trial, of the LAG opposite a tester port; None: unknown. shares_of: of the ports that
+    carry frames of a LAG, where not all its members do."""
 
     every: int
     candidates: Mapping[str, int]
@@ -62,10 +63,11 @@ class Wanted:
     shares: tuple[int, ...] = ()
     inside: Mapping[str, int] = field(default_factory=dict)
     count: Callable[[Trial, Outcome, int], Sequence[int] | None] = lambda trial, outcome, port: None
+    shares_of: Mapping[tuple[int, ...], tuple[int, ...]] = field(default_factory=dict)
 
-    def weights(self, members: int) -> tuple[int, ...]:
-        """The shares of so many members, whole numbers of any sum."""
-        return self.shares or (1,) * members
+    def weights(self, members: int, ports: tuple[int, ...] = ()) -> tuple[int, ...]:
+        """The shares of so many members, whole numbers of any sum. ports: the tester's, if they are."""
+        return self.shares_of.get(ports) or self.shares or (1,) * members
 
 
 @dataclass
@@ -176,7 +178,7 @@ def with_members(method: Method, situation: Situation, wanted: Wanted) -> Method
         if (ports[0], place.traffic) not in lags:
             at = ", ".join(f"`{names[port]}`" for port in ports)
             at += f" (class `{place.traffic}`)" if place.traffic else ""
-            lags[ports[0], place.traffic] = Lag(ports, at, wanted.weights(len(found.by_member)))
+            lags[ports[0], place.traffic] = Lag(ports, at, wanted.weights(len(found.by_member), ports))
         picks[name] = lags[ports[0], place.traffic].take(name, found, wanted.flows[name])
         if found.wander:
             notes.append(FlowsWander(name, found.wander, found.tried))
@@ -312,6 +314,8 @@ class Shifts:
         alone = len({lag.ports for lag in lags}) == len(lags) and not situation.taken and not situation.beside
         self._lags = [lag for lag in lags if alone and len(lag.ports) > 1 and sum(lag.chosen) == lag.flows]
         self._trial: Trial | None = None
+        # After a member died a device may leave flows where they went.
+        self._has_died = False
         self.found: list[SharesChanged] = []
 
     def note(self, trial: Trial) -> Trial:
@@ -322,7 +326,10 @@ class Shifts:
     def look(self, number: int, outcome: Outcome | NotMeasuredError) -> None:
         """Looks at a trial's outcome, of the first that shows it."""
         trial = self._trial
-        if trial is None or trial.events or not trial.frames.picked:
+        if trial is None:
+            return
+        self._has_died |= trial.has_failure
+        if self._has_died or trial.events or not trial.frames.picked:
             return
         if isinstance(outcome, NotMeasuredError) or self.found:
             return
