@@ -182,7 +182,6 @@ def test_flows_chosen_for_members_load_them_in_the_shares(
     assert not {"shares-not-reached", "shares-changed", "flows-wander"} & {
         one.code for one in case.result.notes
     }
-    print(members, count, [float(Fraction(one, sum(frames))) for one in frames], note, stream.lost)
 
 
 def test_one_flow_of_the_example_stays_on_one_member(tmp_path: Path) -> None:
