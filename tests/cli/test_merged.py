@@ -36,7 +36,9 @@ def begun() -> tuple[PlainView, io.StringIO]:
     plan = parse(PLAN)
     (case, *_) = Selection().cases(plan)
     cases: list[Any] = [
-        SimpleNamespace(number=n, title=f"case-{n}.", name=case.name, choices=case.choices)
+        SimpleNamespace(
+            number=n, title=f"case-{n}.", name=case.name, choices=case.choices, profile=case.profile
+        )
         for n in range(CASES)
     ]
     view.begin(plan, cases, 0)

@@ -6,7 +6,6 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from netdyno.campaign.inside import count_members_of
 from netdyno.devices.wiring import LabError
 from netdyno.methods.wrap.members import Wanted, learning_s
 from netdyno.plan.matrix import count_candidates, list_spread, own_flows, situation
@@ -23,6 +22,9 @@ USUAL = Fraction(3, 2)
 
 def wanted_members(plan: Plan, case: Case, wiring: Wiring, known: Situation) -> Wanted | None:
     """The shares of flows that members of LAGs are to carry; None: the profile asks for none."""
+    # It loads verdicts, which checking a plan does not.
+    from netdyno.campaign.inside import count_members_of
+
     spread, to_lags = case.profile.spread, dict(list_spread(plan, case, wiring))
     if spread is None or not to_lags:
         return None

@@ -232,7 +232,9 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
     click.echo(made.router_text)
     before = "Log in by another port than these, and look at them first: their addresses are replaced."
     if len(joined) > len(made.cables):
-        before += " The LAG is to have a number that is free: change it, in the undo too, if this one is taken."
+        before += (
+            " The LAG is to have a number that is free: change it, in the undo too, if this one is taken."
+        )
     print_wrapped(f"{before} {router.note}".rstrip())
     click.echo()
     click.echo("4. Then:\n")
