@@ -55,6 +55,7 @@ CODES: Mapping[str, str] = {
     "login-refused": "A device refused the login",
     "not-understood": "A device prints something that netdyno does not understand",
     "lag-all-dead": "All members of a LAG are to be dead at once, so the device stops it",
+    "lag-silence-short": "LACP is to be silent for less time than a device takes to notice",
     "lag-not-formed": "LACP brought up no member of a LAG of the tester; each has its reason",
     "session-refused": "A device is no routing neighbour of the tester's: its side differs, or is not there",
     "table-incomplete": "A device took in fewer routes than the tester announced",

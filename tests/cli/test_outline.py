@@ -90,10 +90,23 @@ method:
 """
 
 
-@pytest.mark.parametrize(("at", "expected"), [("8s", 1), ("12s", 1), ("4s", 0), ("20s", 0)])
-def test_check_warns_of_a_lag_whose_members_are_all_dead(at: str, expected: int) -> None:
-    warnings = list(list_failure_warnings(parse(DYING.replace("AT", at))))
-    assert [one.code for one in warnings] == ["lag-all-dead"] * expected
+@pytest.mark.parametrize(
+    ("at", "lasts", "expected"),
+    [
+        ("8s", "5s", ["lag-all-dead"]),
+        ("12s", "5s", ["lag-all-dead"]),
+        ("4s", "5s", []),
+        ("20s", "3s", []),
+        ("20s", "2999ms", ["lag-silence-short"]),
+    ],
+)
+def test_check_warns_of_failures_that_show_nothing_of_a_member(
+    at: str, lasts: str, expected: list[str]
+) -> None:
+    """A LAG whose members are all dead; a silence below the short timeout of IEEE 802.1AX."""
+    text = DYING.replace("at: AT, lasts: 5s", f"at: {at}, lasts: {lasts}")
+    warnings = list(list_failure_warnings(parse(text)))
+    assert [one.code for one in warnings] == expected
 
 
 def test_check_warns_of_an_interface_that_is_not_there() -> None:

@@ -41,7 +41,11 @@ PROOFS = {
     shell_complete=answers.complete_router,
     help="Whose words to print: ios, routeros, ...; `?` lists them.",
 )
-@click.option("--router-ports", metavar="Gi0/0,Gi0/1", help="Its two ports, in the order of --ports.")
+@click.option(
+    "--router-ports",
+    metavar="Gi0/0,Gi0/1",
+    help="Its two ports, in the order of --ports; a LAG's as Gi0/1+Gi0/2.",
+)
 @click.option("--addresses", metavar="IP/LEN,IP/LEN", help="Its addresses on them.")
 @click.option("--vlan", metavar="10|10,20|none", help="The VLAN tag on both cables, or on each.")
 @click.option("--host", metavar="[USER@]HOST", help="Where its driver logs in by SSH to read counters.")

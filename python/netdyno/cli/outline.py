@@ -28,6 +28,7 @@ from netdyno.ports.nic import fit
 from netdyno.values import number as printed
 from netdyno.values.load import CONNECTIONS
 from netdyno.values.situation import GROUP_AXIS
+from netdyno.values.units import PositiveDuration
 
 if TYPE_CHECKING:
     from netdyno.devices.peering import Speaker
@@ -157,7 +158,7 @@ def list_load_warnings(plan: Plan) -> Iterator[Lacking]:
 
 
 def list_failure_warnings(plan: Plan) -> Iterator[Lacking]:
-    """LAGs of which all members are to be dead at once."""
+    """LAGs of which all members are to be dead at once, and silences too short for the device to notice."""
     found: dict[Lacking, None] = {}
     for case in cases(plan):
         dying = getattr(plan.parameters_of(case), "failures", ())
@@ -165,6 +166,12 @@ def list_failure_warnings(plan: Plan) -> Iterator[Lacking]:
             if link.lag is None:
                 continue
             members = {f"{link.tester_port}.{interface}" for interface in link.lag.interfaces}
+            # IEEE 802.1AX: three times the interval that is asked for.
+            notices = PositiveDuration.of_ns((3 if link.lag.is_fast else 90) * 10**9)
+            short = [one for one in dying if one.by == "silence" and one.member in members]
+            for last in (one for one in short if one.lasts.ns < notices.ns):
+                why = f"`{last.member}` is silent for {last.lasts}, and a device leaves it after {notices}"
+                found[Lacking("lag-silence-short", why)] = None
             for last in dying:
                 dead = {one.member for one in dying if one.at.ns <= last.at.ns < one.ends_ns}
                 if dead >= members:

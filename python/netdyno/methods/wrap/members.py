@@ -142,9 +142,10 @@ class Lag:
 
     @property
     def is_reached(self) -> bool:
-        """Whether each member has its share of the flows, to one flow."""
-        pairs = zip(self.chosen, self.wanted, strict=True)
-        return all(abs(chosen - wanted * self.flows) < 1 for chosen, wanted in pairs)
+        """Whether each member has its share of the flows, to one flow, and some if it is to carry any."""
+        pairs = list(zip(self.chosen, self.wanted, strict=True))
+        carry = all(chosen > 0 for chosen, wanted in pairs if wanted)
+        return carry and all(abs(chosen - wanted * self.flows) < 1 for chosen, wanted in pairs)
 
 
 def with_members(method: Method, situation: Situation, wanted: Wanted) -> Method:
