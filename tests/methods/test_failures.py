@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from balanced import S, by_hand
-from methodlab import measure_plan, table, text
+from methodlab import run_here, table, text
+from netdyno.campaign.reasons import REASONS
 from netdyno.methods.parts.failures import DEAD, Failure, find_within, list_events, spare_dead, tables
 from netdyno.methods.soak import METHOD, SoakParameters
+from netdyno.plan import parse
+from netdyno.reports.model.from_store import view
+from netdyno.store import open_run
 from netdyno.values.failures import TABLE
 from netdyno.values.load import Event, EventKind, Frames, Happened
 from netdyno.values.outcome import Gap, Gaps, Outcome
 from netdyno.values.situation import Behind, Place, Situation
 from netdyno.values.units import FrameRate
+from netdyno.verdict.doubt_reasons import LostAsPlanned
 from pydantic import ValidationError
 
 KNOWN = Situation(
@@ -120,17 +126,37 @@ def test_nothing_is_sent_on_a_dead_member_nor_three_seconds_after() -> None:
     ]
 
 
-def test_cut_link_loses_each_frame_until_it_is_back() -> None:
-    """At 1,000 frames/s 2,000 in 2 s, the last of them a millisecond before the end."""
+def test_cut_link_loses_each_frame_until_it_is_back(tmp_path: Path) -> None:
+    """At 1,000 frames/s 2,000 in 2 s, the last of them a millisecond before the end; none to the device."""
     failures = "[{member: east, at: 1s, lasts: 2s}]"
     asked = f"soak: {{load: 1000pps, duration: 10s, part: 0s, failures: {failures}}}"
-    result, _, (made,) = measure_plan(text(asked, matrix="direction: [bidir]"))
+    plan = parse(text(asked, matrix="direction: [bidir]"))
+    with open_run(run_here(plan, tmp_path).folder, REASONS) as stored:
+        (case,) = view(stored).cases
+    result = case.result
+    assert result is not None
     (row,) = table(result, TABLE)
     found = [row[name] for name in ("member", "died by", "died", "lost", "for", "back", "lost on return")]
     assert found == ["east", "carrier", S, 2000, 2 * S, 3 * S, 0]
     assert (row["left after"], row["own lost"]) == (2 * S - S // 1000, 0)
-    sent = {one.name: (one.offered, one.lost) for one in made.streams}
+    sent = {one.name: (one.offered, one.lost) for one in case.trials[0].result.streams}
     assert sent == {"west-east": (10_000, 2000), "east-west": (5000, 0)}
+    verdict = case.verdicts["west-east"]
+    assert (verdict.limit, verdict.reason.code) == ("inconclusive", LostAsPlanned.code)
+    assert verdict.reason.fields() == {"lost": 2000, "sent": 10_000}
+    assert case.verdicts["east-west"].limit == "none"
+
+
+def test_device_that_loses_beside_a_cut_is_the_limit(tmp_path: Path) -> None:
+    """Each 200th frame, of which the 2,000 of the cut have none in the count."""
+    asked = "soak: {load: 1000pps, duration: 10s, part: 5s, failures: [{member: east, at: 1s, lasts: 2s}]}"
+    plan = parse(text(asked, kind="emulated/path, settings: {loses: 1/200}"))
+    with open_run(run_here(plan, tmp_path).folder, REASONS) as stored:
+        (case,) = view(stored).cases
+    verdict = case.verdict()
+    assert verdict is not None
+    assert (verdict.limit, verdict.reason.code) == ("device", "device-measured")
+    assert verdict.reason.fields()["lost"] == pytest.approx(8000 / 200, abs=3)
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from netdyno.reports.model.view import CaseView, RunView
 from netdyno.store import open_run
 from netdyno.values.failures import TABLE
 from netdyno.verdict.causes import Polarised
+from netdyno.verdict.doubt_reasons import LostAsPlanned
 from test_labs import needs_root
 from words import within
 
@@ -244,6 +245,9 @@ def test_loss_of_a_cut_member_is_what_the_switch_dropped(tmp_path: Path) -> None
     assert 190 * MS <= row["left after"] <= 300 * MS
     streams = {one.name: one for one in case.trials[0].result.streams}
     assert streams["west-east"].lost == row["lost"]
+    # What the plan's own cut cost is not held against the switch.
+    verdict = case.verdicts["west-east"]
+    assert (verdict.limit, verdict.reason.code) == ("inconclusive", LostAsPlanned.code)
     # A member has half of the flows, which is no loss of the others.
     assert not any("lost every frame" in caveat for caveat in headline(run_view).caveats)
     # Nothing is sent on it from then to the end.

@@ -133,6 +133,7 @@ def _of_frames(made: Made) -> _Basis:
                 ),
                 planned_ns=tuple(trial.duration_ns for trial, _ in resting),
                 is_constant=all(_is_constant(trial, made.situation) for trial, _ in resting),
+                has_failures=any(trial.counts_carrier_losses and trial.events for trial, _ in resting),
             )
         )
 

@@ -221,6 +221,14 @@ class BeyondWindow(LossReason, code="beyond-window"):
         fewer flows"""
 
 
+class LostAsPlanned(LossReason, code="lost-as-planned"):
+    """No frame was lost but from when a member died as the plan asked (`failures` of a soak), until losses
+    ended."""
+
+    says = """Inconclusive{where}: {loss} while members were dead as the plan asked, or until losses ended;
+        no other frame was lost. The table of failures has each failure"""
+
+
 class LostBehindLink(LossReason, code="lost-behind-link"):
     """Most frames were lost behind a link without carrier while others came back: to the link or otherwise.
 

@@ -98,17 +98,23 @@ class Linked:
     """What links without carrier lost in some trials.
 
     losses: of the carrier. lost: frames, by stream. undated: of these, those that may as well have been lost
-    otherwise. behind: those lost after a link was there again, while others came back.
+    otherwise. behind: those lost after a link was there again, while others came back. planned: frames lost
+    while members of LAGs were dead as the plan asked, by stream, in neither of the others.
     """
 
     losses: tuple[CarrierSpan, ...]
     lost: Mapping[str, int] = field(default_factory=dict)
     undated: int = 0
     behind: int = 0
+    planned: Mapping[str, int] = field(default_factory=dict)
 
     def lost_of(self, scope: str) -> int:
         """Frames of one stream, or of all."""
         return sum(self.lost.values()) if scope == "sum" else self.lost.get(scope, 0)
+
+    def planned_of(self, scope: str) -> int:
+        """Frames of one stream, or of all, lost while members were dead as the plan asked."""
+        return sum(self.planned.values()) if scope == "sum" else self.planned.get(scope, 0)
 
     @property
     def times(self) -> int:
@@ -176,6 +182,9 @@ class Evidence:
     """What the lost frames of the case have in common (`verdict.causes`)."""
     linked: Linked | None = None
     """What links without carrier lost, which the trials then have no more (`verdict.link`); None: nothing."""
+    has_failures: bool = False
+    """Whether the plan had members die beside what is measured. Of methods that cut a link to measure what
+    that costs it had not."""
 
     @property
     def timed_trials(self) -> Iterator[tuple[Outcome, int | None]]:
@@ -475,7 +484,8 @@ class Evidence:
     def not_sent(self) -> int:
         """Frames that the tester dropped on sending: offered, but never on the line. Of those dropped without
         a carrier it is not known which: at least so many."""
-        links = 0 if self.linked is None else self.linked.lost_of("sum")
+        linked = self.linked
+        links = 0 if linked is None else linked.lost_of("sum") + linked.planned_of("sum")
         return max(sum(trial.not_sent for trial in self.trials) - links, 0)
 
     @cached_property

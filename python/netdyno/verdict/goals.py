@@ -16,6 +16,7 @@ from netdyno.values.records import StoredGoal
 from netdyno.values.situation import Situation
 from netdyno.values.units import ConnectionRate, Duration, GoodputRate, Load, Percent, decimal
 from netdyno.values.verdict import OWN_LIMITS, Verdict
+from netdyno.verdict.doubt_reasons import LostAsPlanned
 from netdyno.verdict.evidence import CLEAN_LESS, Evidence
 from netdyno.verdict.proof_reasons import GoalClass, GoalCount, GoalStreams
 from netdyno.verdict.reasons import NoMoreOffered, NoMoreOnLine, NothingMeasured
@@ -106,8 +107,10 @@ def _judge_rate(
 
 
 def _is_known(verdict: Verdict | None) -> bool:
-    """Whether a limit is known, and not the tester's own."""
-    return verdict is not None and verdict.limit not in (*OWN_LIMITS, "inconclusive")
+    """Whether a limit is known, and not the tester's own, or the plan asked for the losses."""
+    if verdict is None or verdict.reason.code == LostAsPlanned.code:
+        return verdict is not None
+    return verdict.limit not in (*OWN_LIMITS, "inconclusive")
 
 
 def _is_open(verdict: Verdict | None) -> bool:

@@ -61,6 +61,7 @@ from netdyno.verdict.tester import (
     find_other_load,
     find_own_drops,
     find_pause_frames,
+    find_planned_loss,
     find_short_receiver,
     find_short_tester,
     find_small_mtu,
@@ -103,6 +104,7 @@ UNPROVEN: Sequence[Question] = (find_unproven_mac, find_kept_back, find_unproven
 
 AROUND_DEVICE: Sequence[Question] = (
     find_carrier_loss,
+    find_planned_loss,
     only_if(
         lambda subject: subject.is_excusable,
         find_small_mtu,

@@ -3,53 +3,65 @@
 A carrier loss is dated, and so are lost frames. Whatever was lost from before the carrier went until losses
 ended behind it is the link's: a device may have to learn its neighbours again, or to wait for its spanning
 tree, before it forwards. So frames of all streams count, whichever port lost its carrier.
+
+So are those lost while members of LAGs were dead as the plan asked, counted apart.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from netdyno.methods import sending_ns
 from netdyno.stats.carrier import REPORTED_NS, SLACK_NS, ahead_ns, spans
+from netdyno.values.failures import DIES, find_return
 from netdyno.values.outcome import Gap, Outcome, StreamResult
 from netdyno.verdict.evidence import Evidence, Linked
 
 
 def with_link(evidence: Evidence) -> Evidence:
-    """The evidence without the frames that links without carrier lost; what these were is in `linked`."""
-    if not any(trial.carrier_losses for trial in evidence.trials):
+    """The evidence without the frames that links without carrier, or dead members, lost; what these were is
+    in `linked`."""
+    if not evidence.has_failures and not any(trial.carrier_losses for trial in evidence.trials):
         return evidence
     is_real = evidence.clock == "real"
-    trials, lost, undated, behind, goes_on = [], dict[str, int](), 0, 0, False
+    trials, lost, planned, undated, behind = [], Counter[str](), Counter[str](), 0, 0
+    goes_on = planned_goes_on = False
     for trial, planned_ns in evidence.timed_trials:
         length_ns = planned_ns or sending_ns(trial)
         windows = list(_windows(trial, is_real=is_real))
         if goes_on:
             # The device was still not back when the part before ended.
             windows.append((-math.inf, 0))
-        late_ns = REPORTED_NS if is_real else 0
-        found = [
-            _without_link_losses(one, trial, windows, _edge_ns(one, length_ns, is_real), late_ns)
-            for one in trial.streams
-        ]
-        trials.append(trial.with_counts(streams=tuple(one.stream for one in found)))
-        for one in found:
-            lost[one.stream.name] = lost.get(one.stream.name, 0) + one.frames
+        dead = list(_list_dead(trial, is_real=is_real)) if evidence.has_failures else []
+        if planned_goes_on:
+            dead.append((-math.inf, 0))
+        late_ns = REPORTED_NS if is_real and windows else 0
+        found, whole = (
+            [
+                _without_link_losses(one, trial, those, _edge_ns(one, length_ns, is_real), late_ns)
+                for one in trial.streams
+            ]
+            for those in (windows, [*windows, *dead])
+        )
+        trials.append(trial.with_counts(streams=tuple(one.stream for one in whole)))
+        for one, both in zip(found, whole, strict=True):
+            lost[one.stream.name] += one.frames
+            planned[one.stream.name] += both.frames - one.frames
         undated += sum(one.undated for one in found)
         behind += sum(one.behind for one in found)
         goes_on = any(
             loss.until_ns is None or loss.until_ns >= length_ns for loss in trial.carrier_losses
-        ) or any(
-            one.until_ns is not None and one.until_ns >= length_ns - _edge_ns(one.stream, length_ns, is_real)
-            for one in found
-        )
+        ) or any(_is_to_end(one, length_ns, is_real) for one in found)
+        planned_goes_on = bool(dead) and any(_is_to_end(one, length_ns, is_real) for one in whole)
     timed = [
         (planned_ns or sending_ns(trial), trial.carrier_losses) for trial, planned_ns in evidence.timed_trials
     ]
-    return replace(evidence, trials=tuple(trials), linked=Linked(tuple(spans(timed)), lost, undated, behind))
+    linked = Linked(tuple(spans(timed)), lost, undated, behind, planned)
+    return replace(evidence, trials=tuple(trials), linked=linked)
 
 
 @dataclass(frozen=True)
@@ -74,6 +86,22 @@ def _windows(trial: Outcome, *, is_real: bool) -> Iterator[tuple[float, float]]:
         yield loss.from_ns - before_ns, math.inf if loss.until_ns is None else loss.until_ns + slack_ns
 
 
+def _list_dead(trial: Outcome, *, is_real: bool) -> Iterator[tuple[float, float]]:
+    """When frames of a trial may have been lost because the plan had a member dead."""
+    before_ns, slack_ns = ahead_ns(trial.streams, is_real=is_real), SLACK_NS if is_real else 0
+    happened = sorted(trial.happened, key=lambda one: one.from_ns)
+    for place, died in enumerate(happened):
+        if died.event.kind in DIES:
+            back = find_return(died.event, happened[place + 1 :])
+            yield died.from_ns - before_ns, math.inf if back is None else back.until_ns + slack_ns
+
+
+def _is_to_end(without: _Without, length_ns: int, is_real: bool) -> bool:
+    """Whether the last of the frames was lost at the end of a trial's load."""
+    edge_ns = _edge_ns(without.stream, length_ns, is_real)
+    return without.until_ns is not None and without.until_ns >= length_ns - edge_ns
+
+
 def _edge_ns(stream: StreamResult, length_ns: int, is_real: bool) -> int:
     """How near to the begin or the end of a part a loss goes on behind it: two frames, in real time more."""
     return 2 * length_ns // max(stream.offered, 1) + (SLACK_NS if is_real else 0)
@@ -82,7 +110,7 @@ def _edge_ns(stream: StreamResult, length_ns: int, is_real: bool) -> int:
 def _without_link_losses(
     stream: StreamResult, trial: Outcome, windows: Sequence[tuple[float, float]], edge_ns: int, late_ns: int
 ) -> _Without:
-    """A stream without the frames that links lost in a trial. edge_ns: see `_edge_ns`. late_ns: by how much
+    """A stream without the frames lost in windows of a trial. edge_ns: see `_edge_ns`. late_ns: by how much
     the windows may begin too late."""
     if not windows:
         return _Without(stream)
@@ -112,7 +140,8 @@ def _without_link_losses(
                 behind += min(_count_lost_behind(stream, lossy, span, trial.sample_ns, until_ns), frames)
             dated.append((first_ns, gap.last_ns, frames))
         # What has no date may have been lost then.
-        further = stream.gaps.further_frames if trial.carrier_losses else 0
+        is_own = any(begin > -math.inf for begin, _ in windows)
+        further = stream.gaps.further_frames if is_own else 0
         undated, behind = undated + further, behind + further
         frames = sum(frames for _, _, frames in dated) + further
         lost_until_ns = max((last_ns for _, last_ns, _ in dated), default=None)

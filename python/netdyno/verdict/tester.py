@@ -21,6 +21,7 @@ from netdyno.verdict.doubt_reasons import (
     LateBurst,
     LateFrames,
     LineOfOthers,
+    LostAsPlanned,
     LostBehindLink,
     LostWhileHeld,
     MacUnproven,
@@ -163,8 +164,18 @@ def find_carrier_loss(subject: Subject) -> Verdict | None:
     if 2 * linked.behind > linked.lost_of("sum"):
         behind = (linked.behind, linked.times, linked.without_ns, linked.ports)
         return Verdict("inconclusive", LostBehindLink(lost, counts.sent, *behind))
+    others += linked.planned_of(subject.value.scope)
     reason = CarrierLost(lost, counts.sent, linked.times, linked.without_ns, linked.ports, by_device, others)
     return Verdict("device" if by_device else "link", reason)
+
+
+def find_planned_loss(subject: Subject) -> Verdict | None:
+    """Inconclusive where nothing is missing but what was lost while members were dead as the plan asked."""
+    counts, linked = subject.counts, subject.evidence.linked
+    planned = 0 if linked is None else linked.planned_of(subject.value.scope)
+    if not planned or counts.lost + counts.corrupted:
+        return None
+    return Verdict("inconclusive", LostAsPlanned(planned, counts.sent))
 
 
 def find_far_end_drops(subject: Subject) -> Verdict | None:

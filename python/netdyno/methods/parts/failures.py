@@ -16,7 +16,19 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from netdyno.methods.parts.procedure import Parameters
-from netdyno.values.failures import BY, LASTED, LASTED_BACK, LEFT, LOST, LOST_BACK, MEMBER, TABLE
+from netdyno.values.failures import (
+    BY,
+    DIES,
+    LASTED,
+    LASTED_BACK,
+    LEFT,
+    LOST,
+    LOST_BACK,
+    MEMBER,
+    RETURNS,
+    TABLE,
+    find_return,
+)
 from netdyno.values.finding import Cell, Table, columns
 from netdyno.values.load import STEADY, Event, EventKind, Frames, Segment
 from netdyno.values.units import FrameRate, PositiveDuration
@@ -45,9 +57,6 @@ RESTS_NS = 3 * 10**9
 """A member that is back is sent on after so long: LACP waits 2 s for further members (802.1AX 6.4.15)."""
 BEFORE, DEAD, BACK = STEADY, "member dead", "member back"
 """Segments of the stream of a member that dies."""
-
-DIES: dict[EventKind, str] = {"lacp-silent": "silence", "link-down": "carrier"}
-RETURNS: dict[EventKind, EventKind] = {"lacp-silent": "lacp-speaks", "link-down": "link-up"}
 
 
 class Failure(Parameters):
@@ -154,7 +163,7 @@ def _rows(begin_ns: int, outcome: Outcome, situation: Situation, apart_ns: int) 
         if died.event.kind not in DIES:
             continue
         behind = happened[place + 1 :]
-        back = next((one for one in behind if _is_return(died.event, one.event)), None)
+        back = find_return(died.event, behind)
         if back is None:
             continue
         assert died.event.port is not None, "an event of a member"
@@ -194,11 +203,6 @@ def _rows(begin_ns: int, outcome: Outcome, situation: Situation, apart_ns: int) 
             late.lasted_ns,
             Fraction(_lost(own, outcome, (died.from_ns, next_ns), apart_ns).frames),
         )
-
-
-def _is_return(died: Event, later: Event) -> bool:
-    """Whether a member that died is back with a later event."""
-    return later.kind == RETURNS[died.kind] and later.port == died.port
 
 
 def _lost(
