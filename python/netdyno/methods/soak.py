@@ -58,6 +58,10 @@ MOST_SHORT = 10
 """Parts in which the tester fell short that are noted one by one; the further ones are counted."""
 NEAR_NS = 100_000_000
 """Losses no further apart than this are one gap in a part in which a member dies."""
+FINE_NS = tuple(one * 1_000_000 for one in (10, 20, 50, 100, 200, 500))
+"""Lengths of a sample of a part in which a member dies: the first that makes few enough."""
+MOST_FINE = 500_000
+"""Samples of all streams in all these parts: 120 MB where they are one part."""
 GAPS = 1000
 """Gaps of a stream that are dated in a part; those nearer to each other than an event's are one."""
 
@@ -222,8 +226,14 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
     finer = replace(observe, bridge=near)
     named = {one.port for one in situation.behind}
     carrying = [one for one in parameters.failures if one.member in named]
-    for number, (length, begin) in enumerate(zip(lengths, accumulate(lengths, initial=0), strict=False), 1):
-        dying = failures.find_within(carrying, begin, begin + length)
+    begins = list(accumulate(lengths, initial=0))[:-1]
+    fatal = [
+        failures.find_within(carrying, begin, begin + length)
+        for begin, length in zip(begins, lengths, strict=True)
+    ]
+    dying_ns = sum(length for length, dying in zip(lengths, fatal, strict=True) if dying)
+    sample_ns = _find_fine_sample(dying_ns * len(situation.streams), parameters.interval.ns)
+    for number, (length, begin, dying) in enumerate(zip(lengths, begins, fatal, strict=True), 1):
         outcome = yield Trial(
             f"part {number} of {len(lengths)}",
             failures.spare_dead(loads[length], load, dying, begin, situation),
@@ -231,11 +241,19 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
             stands=True,
             counts_carrier_losses=True,
             begin_ns=begin,
+            sample_ns=sample_ns if dying else None,
             events=failures.list_events(dying, begin),
         )
         paused = _find_pause(parts[-1].outcome, outcome) if parts else None
         parts.append(_Part(number, begin, outcome, find_shortfall(outcome, length), paused))
     return _result(parameters, situation, parts, lengths)
+
+
+def _find_fine_sample(total_ns: int, interval_ns: int) -> int | None:
+    """The shortest sample of parts in which members die; None: there would be too many of them. total_ns: of
+    these parts, each stream's by itself."""
+    few = (one for one in FINE_NS if total_ns <= MOST_FINE * one and interval_ns % one == 0)
+    return next(few, None)
 
 
 def _count_frames_between(apart_ns: int, situation: Situation, fps: Fraction) -> int:

@@ -227,7 +227,10 @@ def _as_usual(whole: m.PlanFile, method: Any) -> m.PlanFile:
         for name in ("sample", "settle")
         if name not in whole.trial.model_fields_set and (found := getattr(method, name)) is not None
     }
-    return whole.model_copy(update={"trial": whole.trial.model_copy(update=usual)}) if usual else whole
+    trial = whole.trial.model_copy(update=usual)
+    # What is as usual the plan still does not say.
+    trial.model_fields_set.intersection_update(whole.trial.model_fields_set)
+    return whole.model_copy(update={"trial": trial}) if usual else whole
 
 
 def _samples(source: Source, whole: m.PlanFile, method: Any, variants: Sequence[Any]) -> None:

@@ -220,7 +220,7 @@ class Trial:
     begin_ns: int = 0
     """Load of the method before this trial, ns, where the trial is a part of a longer load (a soak's)."""
     sample_ns: int | None = None
-    """Length of a sample; None: the plan's."""
+    """Length of a sample; None: the plan's. Of a part of a longer load a plan may say another."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Those of the device that are other than the case's in this trial, of `Situation.switched`."""
 
