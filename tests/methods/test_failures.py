@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from balanced import S, by_hand
-from methodlab import run_here, table, text
+from methodlab import measure_plan, run_here, table, text
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods.parts.failures import DEAD, Failure, find_within, list_events, spare_dead, tables
 from netdyno.methods.soak import METHOD, SoakParameters
@@ -36,7 +36,7 @@ LOST = {
     # Before the failure, of it, and of the return: 3 of 5 frames a millisecond apart.
     "west-east": (Gap(100, 100, 1, S // 10, S // 10), Gap(2000, 2004, 3, 2 * S, 2 * S + 4 * S // 1000)),
     "east.e0-west": (Gap(500, 599, 100, 3 * S, 4 * S),),
-    "east.e1-west": (Gap(900, 900, 1, 9 * S, 9 * S),),
+    "east.e1-west": (Gap(200, 230, 31, 2 * S, 23 * S // 10), Gap(900, 900, 1, 9 * S, 9 * S)),
 }
 
 
@@ -75,13 +75,16 @@ def test_last_and_first_frame_of_a_silent_member(
 
 
 def test_losses_are_those_of_the_death_the_return_and_the_member() -> None:
-    """The frame lost before is of none, and what the tester sent on the dead member stands apart."""
+    """The frame lost before is of none, and what the tester sent on the dead member stands apart.
+
+    What the other member's stream lost says nothing of how long the device sent there.
+    """
     (found,) = tables([(0, outcome((9, 9, 0, 0, 0, 0, 0, 0, 0, 4, 9), "link-down", "link-up"))], KNOWN, S)
     ((_, by, died, _, left, _, lost, lasted, _, _, lost_back, lasted_back, own),) = found.rows
     period = S // 1000
     assert (by, died, left, own) == ("carrier", 2 * S, 4 * period, 100)
     # A single frame of a stream that sends 100 a second.
-    assert (lost, lasted, lost_back, lasted_back) == (3, 5 * period, 1, S // 100)
+    assert (lost, lasted, lost_back, lasted_back) == (34, 31 * S // 100, 1, S // 100)
 
 
 def failure(at: str, lasts: str, by: str = "silence", member: str = "east.e1") -> Failure:
@@ -145,6 +148,16 @@ def test_cut_link_loses_each_frame_until_it_is_back(tmp_path: Path) -> None:
     assert (verdict.limit, verdict.reason.code) == ("inconclusive", LostAsPlanned.code)
     assert verdict.reason.fields() == {"lost": 2000, "sent": 10_000}
     assert case.verdicts["east-west"].limit == "none"
+
+
+@pytest.mark.parametrize(
+    ("trial", "samples"),
+    [("", [S, S // 100]), ("sample: 2s, ", [2 * S] * 2), ("sample: 1ms, ", [S // 1000] * 2)],
+)
+def test_part_with_a_failure_has_short_samples_unless_the_plan_says(trial: str, samples: list[int]) -> None:
+    asked = "soak: {load: 1000pps, duration: 20s, part: 10s, failures: [{member: east, at: 11s, lasts: 2s}]}"
+    _, _, made = measure_plan(text(asked, trial=f"{trial}settle: 1ms, drain: 100ms"))
+    assert [one.sample_ns for one in made] == samples
 
 
 def test_device_that_loses_beside_a_cut_is_the_limit(tmp_path: Path) -> None:

@@ -169,20 +169,23 @@ def _rows(begin_ns: int, outcome: Outcome, situation: Situation, apart_ns: int) 
         assert died.event.port is not None, "an event of a member"
         number = ports[died.event.port]
         port, lag = outcome.ports[number], situation.lag_of(number)
-        own, others = [], []
+        own, others, out = [], [], []
         for stream, where in zip(outcome.streams, situation.places, strict=False):
             if where.tx == number:
                 own.append(stream)
             elif where.tx in lag or where.rx in lag:
                 others.append(stream)
-        gone, late = (
-            _lost(others, outcome, (one.from_ns, ends.get(id(one))), apart_ns) for one in (died, back)
-        )
+            if where.rx in lag:
+                out.append(stream)
+        span = (died.from_ns, ends.get(id(died)))
+        gone = _lost(others, outcome, span, apart_ns)
+        late = _lost(others, outcome, (back.from_ns, ends.get(id(back))), apart_ns)
         again = (one for one in behind if one.event.kind in DIES and one.event.port == port.name)
         next_ns = next((one.from_ns for one in again), None)
         silent = died.event.kind == "lacp-silent"
         at_ns = died.until_ns if silent else died.from_ns
-        end_ns = gone.find_end(at_ns, apart_ns)
+        # What the tester sent into the LAG and the device lost says nothing of where the device sends.
+        end_ns = _lost(out, outcome, span, apart_ns).find_end(at_ns, apart_ns)
         left = (
             _last_frame(port, at_ns, back.from_ns, sample_ns)
             if silent
