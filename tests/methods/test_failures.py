@@ -10,12 +10,22 @@ import pytest
 from balanced import S, by_hand
 from methodlab import measure_plan, run_here, table, text
 from netdyno.campaign.reasons import REASONS
-from netdyno.methods.parts.failures import DEAD, Failure, find_within, list_events, spare_dead, tables
+from netdyno.methods.parts.failures import (
+    COLUMNS,
+    DEAD,
+    Failure,
+    find_within,
+    list_events,
+    spare_dead,
+    tables,
+)
 from netdyno.methods.soak import METHOD, SoakParameters
 from netdyno.plan import parse
+from netdyno.reports.model.first_lines import failure_lines
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.failures import TABLE
+from netdyno.values.finding import Table
 from netdyno.values.load import Event, EventKind, Frames, Happened
 from netdyno.values.outcome import Gap, Gaps, Outcome
 from netdyno.values.situation import Behind, Place, Situation
@@ -85,6 +95,37 @@ def test_losses_are_those_of_the_death_the_return_and_the_member() -> None:
     assert (by, died, left, own) == ("carrier", 2 * S, 4 * period, 100)
     # A single frame of a stream that sends 100 a second.
     assert (lost, lasted, lost_back, lasted_back) == (34, 31 * S // 100, 1, S // 100)
+
+
+NOTHING = Fraction(0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        # What came in the second before, how long it came after the death, and how many frames.
+        ([(9, 3 * S, 20)], "left after 3 s:"),
+        ([(9, 3 * S, 20), *[(9, None, 40)] * 4], "left after 3 s (once), not left (4 times):"),
+        ([(9, None, 40), (0, None, 0)], "carried nothing (once), not left (once):"),
+        ([(9, None, 0)], "left at once:"),
+    ],
+)
+def test_first_screen_counts_members_that_were_not_left(
+    rows: list[tuple[int, int | None, int]], said: str, tmp_path: Path
+) -> None:
+    asked = "soak: {load: 1000pps, duration: 1s, part: 0s}"
+    with open_run(run_here(parse(text(asked)), tmp_path).folder, REASONS) as stored:
+        run = view(stored)
+    (case,) = run.cases
+    assert case.result is not None
+    cells = tuple(
+        ("e0", "silence", NOTHING, Fraction(came), None if left is None else Fraction(left), Fraction(until))
+        + (NOTHING,) * 7
+        for came, left, until in rows
+    )
+    result = replace(case.result, tables=(Table(TABLE, COLUMNS, cells, ""),))
+    (line,) = failure_lines(replace(run, cases=(replace(case, result=result),)), lambda case: case.name)
+    assert f" by silence, {said} " in line
 
 
 def failure(at: str, lasts: str, by: str = "silence", member: str = "east.e1") -> Failure:

@@ -9,6 +9,7 @@ from netdyno.values.load import Event, EventKind, Happened
 
 TABLE = "Failures of members"
 MEMBER, BY, LEFT = "member", "died by", "left after"
+CAME, UNTIL = "came before", "frames until then"
 LOST, LASTED = "lost", "for"
 LOST_BACK, LASTED_BACK = "lost on return", "on return for"
 

@@ -18,6 +18,7 @@ from pydantic import Field
 from netdyno.methods.parts.procedure import Parameters
 from netdyno.values.failures import (
     BY,
+    CAME,
     DIES,
     LASTED,
     LASTED_BACK,
@@ -27,6 +28,7 @@ from netdyno.values.failures import (
     MEMBER,
     RETURNS,
     TABLE,
+    UNTIL,
     find_return,
 )
 from netdyno.values.finding import Cell, Table, columns
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from netdyno.values.units import Rate
 
 COLUMNS = columns(
-    f"{MEMBER} | {BY} | died: at | came before: frames | {LEFT}: ns | frames until then: frames"
+    f"{MEMBER} | {BY} | died: at | {CAME}: frames | {LEFT}: ns | {UNTIL}: frames"
     f" | {LOST}: frames | {LASTED}: ns | back: at | first frame after: ns | {LOST_BACK}: frames"
     f" | {LASTED_BACK}: ns | own lost: frames"
 )

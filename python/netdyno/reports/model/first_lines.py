@@ -125,8 +125,8 @@ def _shares(case: CaseView, port: str) -> str:
 
 
 def failure_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:
-    """`east.e0 died 5 times by carrier: 0 to 8 frames lost, for 8 ms at most; none on return`, for each case
-    and way to die.
+    """`east.e0 died 5 times by silence, left after 3.01 s (once), not left (4 times): no frame lost; no frame
+    lost on return`, for each case and way to die.
 
     name: as of `class_lines`.
     """
@@ -134,15 +134,35 @@ def failure_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, .
     def of_case(case: CaseView) -> Iterator[str]:
         for way, rows in _group_rows(case, failures.TABLE, failures.BY).items():
             members = _name_first(list(dict.fromkeys(str(row[failures.MEMBER]) for row in rows)))
-            times = "once" if len(rows) == 1 else f"{len(rows)} times"
-            known = [number_in(row[failures.LEFT]) for row in rows if row[failures.LEFT] is not None]
-            ends = [printed.duration(one) for one in (min(known), max(known))] if known else []
-            left = f", left after {_spread(ends)}" if ends else ""
+            left = "".join(f", {one}" for one in _left(rows))
             lost = _lost(rows, failures.LOST, failures.LASTED)
             back = _lost(rows, failures.LOST_BACK, failures.LASTED_BACK)
-            yield f"{members} died {times} by {way}{left}: {lost} lost; {back} lost on return"
+            yield f"{members} died {_times(rows)} by {way}{left}: {lost} lost; {back} lost on return"
 
     return _lines(run, name, of_case, MOST_WATCHES)
+
+
+def _left(rows: Rows) -> Iterator[str]:
+    """`left after 3.01 s (once)`, `not left (4 times)`: what the device did with members that died."""
+    found: dict[str, list[Record]] = {}
+    for row in rows:
+        came = [number_in(row[one]) for one in (failures.CAME, failures.UNTIL)]
+        if not any(came):
+            way = "carried nothing"
+        elif row[failures.LEFT] is not None:
+            way = "left after"
+        else:
+            # Without a carrier no frame was lost, and in silence none came: or they came to the end.
+            way = "not left" if came[1] else "left at once"
+        found.setdefault(way, []).append(row)
+    for way, those in sorted(found.items()):
+        known = [number_in(row[failures.LEFT]) for row in those] if way == "left after" else []
+        after = f" {_spread([printed.duration(one) for one in (min(known), max(known))])}" if known else ""
+        yield f"{way}{after}{f' ({_times(those)})' if len(found) > 1 else ''}"
+
+
+def _times(rows: Rows) -> str:
+    return "once" if len(rows) == 1 else f"{len(rows)} times"
 
 
 def _lost(rows: Rows, frames: str, lasted: str) -> str:
