@@ -82,7 +82,7 @@ BROKEN_PLANS = {
     "bad-unit": (15, 38, "`120secs` is not a duration: `secs` is no unit of one", "write `120s`"),
     "unknown-field": (
         10, 22, "unknown field `flow`",
-        "did you mean `flows`? fields: `flows`, `size`, `burst`, `arrival`, `probe`, `ip`, `protocol`, `vlan`, `addresses`, `headers`, `writes`, `payload`, `answers` and `classes`",
+        "did you mean `flows`? fields: `flows`, `size`, `burst`, `arrival`, `probe`, `ip`, `protocol`, `vlan`, `addresses`, `headers`, `writes`, `payload`, `back`, `answers` and `classes`",
     ),
     "unknown-kind": (5, 17, "unknown device kind `emulated/ruoter`", "did you mean `emulated/router`? kinds: "),
     "too-small-for-headers": (

@@ -206,6 +206,7 @@ SAMPLES: tuple[Any, ...] = (
             ("TTL 1",), True, ("service",), 70_000, 50_000_000,
             behind=(Behind("a", 1000, ("b",), {4: 900_000, 6: 143_000}, 7),),
             prefixes=(1000,), watched=("adjacency",), answer_ns=2**40, lags=((1, 2),),
+            sizes=(Fraction(68),), own_fps=Fraction(9),
         ),
         False,
         (said("a note"),),

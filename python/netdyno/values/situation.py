@@ -74,11 +74,6 @@ class Situation:
     (of another tool's test), as the next one."""
     mean_size: Fraction
     """Average frame size, bytes, FCS counted."""
-    sizes: tuple[Fraction, ...] = ()
-    """Of each stream the average size of its frames, where those of classes differ; empty: `mean_size`."""
-    own_fps: Fraction | None = None
-    """Where all classes send at rates and times of their own, the most frames a second that a port sends at
-    once; the load of a method has no effect. None: the streams have the load of the method."""
     flow_ceiling_fps: Fraction | None = None
     """With one flow over a group: what one member carries. None: no such ceiling."""
     mixed_receivers: tuple[int, ...] = ()
@@ -154,6 +149,11 @@ class Situation:
     lags: tuple[tuple[int, ...], ...] = ()
     """LAGs of the tester: the numbers of the ports that are members of each. What goes to the first of them
     arrives at any; each member sends streams of its own."""
+    sizes: tuple[Fraction, ...] = ()
+    """Of each stream the average size of its frames, where those of classes differ; empty: `mean_size`."""
+    own_fps: Fraction | None = None
+    """Where all classes send at rates and times of their own, the most frames a second that a port sends at
+    once; the load of a method has no effect. None: the streams have the load of the method."""
 
     def fps(self, rate: Rate) -> Fraction:
         """A load of one direction in frames per second, exact. Of a mix: frames of average size."""

@@ -48,10 +48,10 @@ COLUMNS = columns(
 CAPTION = (
     "When a member died, and the frames that came by it in the second before. Then how long the device sent"
     " there, and how many frames came meanwhile: in silence by samples, without a carrier by the last frame"
-    " lost. *Lost* are frames of the LAG's streams, both ways, due between the death and the return, and how"
+    " lost. Lost are frames of the LAG's streams, both ways, due between the death and the return, and how"
     " long they were lost: from the first to the last of each loss event. Then when the member was back, the"
     " first frame on it, and the frames lost from there to the next failure."
-    " *Own lost*: frames that the tester sent on this member itself, in no other column."
+    " Own lost are frames that the tester sent on this member itself, in no other column."
 )
 BEFORE_NS = 10**9
 """A member that no frame came by for so long before it died had none to lose."""
