@@ -473,7 +473,9 @@ def count_candidates(case: Case, wiring: Wiring) -> int:
     """The flows of a way that those on members are chosen from, none of them twice."""
     sent = streams(case, wiring)
     have = (
-        distinct_flows(stack_of(case.profile, wiring, one)) * own_part(one, wiring)[1] * one.members
+        distinct_flows(stack_of(case.profile, wiring, one), case.profile.of_way(one.reverse).writes)
+        * own_part(one, wiring)[1]
+        * one.members
         for one in sent
     )
     found = min(case.profile.candidates, MOST_BY_FLOW // len(sent), *have)

@@ -270,13 +270,13 @@ def _own_schedule(case: Case, wiring: Wiring, stream: Stream, duration_ns: int) 
 def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows: int) -> dict[str, Any]:
     """Header stack of one stream, and who its destination MAC is. profile: as its class has it."""
     place, reverse = stream.place, stream.reverse and profile.back is None
-    profile = profile.of_way(stream.reverse)
+    both, profile = profile, profile.of_way(stream.reverse)
     port = wiring.ports[place.tx]
     on = None if stream.vlans[0] is None else port.vlans[stream.vlans[0]]
     if stream.beside and case.modifier.headers is not None:
         headers = _with_tags(case.modifier.headers(profile, port.mac), on)
         return {"headers": headers, "writes": [], "payload": "", "destination": "written", "arrives_on": None}
-    stack = stack_of(profile, wiring, stream)
+    stack = stack_of(both, wiring, stream)
     headers = _with_tags([header.model_dump(mode="json") for header in stack], on)
     if place.traffic:
         _mark(headers, case.profile.classes[place.traffic])
