@@ -37,7 +37,7 @@ RUN_ELSEWHERE = {
     "asr1000-latency.yaml": "methods/test_rfc2544_suite.py",
     "asr1000-wan.yaml": "devices/test_adjacencies.py",
     "soak.yaml": "methods/test_soak.py",
-    "streams.yaml": "plan/test_bursts.py",
+    "streams.yaml": "plan/test_burst_times.py",
     "activation.yaml": "methods/test_y1564.py",
     "modifiers.yaml": "modifiers/test_management.py",
     "priority.yaml": "methods/test_priority.py",
